@@ -1,0 +1,53 @@
+"""Tools of the course *PyTorch on Apple Silicon*: they measure on the reader's own machine.
+
+`import course_utils` is cheap: torch loads with the first tool that needs it.
+
+    from course_utils import benchmark, pick_device
+    benchmark(torch.matmul, inputs=(a, b), device=pick_device())
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# public name -> the module that holds it; this is the whole public surface
+_HOME = {
+    "Probe": "devices",
+    "pick_device": "devices",
+    "probe_mps": "devices",
+    "synchronize": "devices",
+    "Comparison": "timing",
+    "Timing": "timing",
+    "benchmark": "timing",
+    "compare_devices": "timing",
+    "Workload": "workloads",
+    "load_workload": "workloads",
+    "workload_names": "workloads",
+    "plot_comparison": "plots",
+    "plot_raw_times": "plots",
+    "plot_sweep": "plots",
+    "Task": "checks",
+}
+
+__all__ = ["__version__", *sorted(_HOME)]
+
+if TYPE_CHECKING:
+    from course_utils.checks import Task
+    from course_utils.devices import Probe, pick_device, probe_mps, synchronize
+    from course_utils.plots import plot_comparison, plot_raw_times, plot_sweep
+    from course_utils.timing import Comparison, Timing, benchmark, compare_devices
+    from course_utils.workloads import Workload, load_workload, workload_names
+
+
+def __getattr__(name: str) -> Any:
+    """Load the module that holds `name` on first use (PEP 562)."""
+    if name in _HOME:
+        return getattr(importlib.import_module(f"course_utils.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'course_utils' has no attribute {name!r}; it has {', '.join(sorted(_HOME))}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,111 @@
+"""Apple's chips as published: GPU cores, clock, memory bandwidth, and the peak that follows.
+
+Data with sources: course_utils/data/chips.json. What this machine is, `this_chip` reads; the rest is pure.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+# one multiply and one add for each of 128 float32 lanes of a GPU core in each clock cycle, M1 to M4
+# (source in chips.json); float16 runs at the same rate there
+FLOP_PER_CORE_AND_CYCLE = 256
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One Apple chip as published.
+
+    Args:
+        name: Apple's name, such as "M1 Pro".
+        gpu_cores: the core counts it is sold with.
+        bandwidth_gb_per_s: published memory bandwidth, one value for each GPU core count, GB/s.
+        max_memory_gb: largest unified memory, GB.
+        gpu_clock_mhz: highest clock found in a published source, or None where none was found.
+        sources: where the figures come from.
+    """
+
+    name: str
+    gpu_cores: tuple[int, ...]
+    bandwidth_gb_per_s: tuple[float, ...]
+    max_memory_gb: int
+    gpu_clock_mhz: float | None
+    sources: tuple[str, ...]
+
+    def peak_flops(self, gpu_cores: int | None = None) -> float | None:
+        """Compute the GPU's float32 peak in FLOP/s, for the largest core count if none is given.
+
+        Returns:
+            FLOP/s, or None where no clock is published (a limit that nobody stated accuses nobody).
+        """
+        if self.gpu_clock_mhz is None:
+            return None
+        return (gpu_cores or max(self.gpu_cores)) * FLOP_PER_CORE_AND_CYCLE * self.gpu_clock_mhz * 1e6
+
+
+@cache
+def all_chips() -> tuple[Chip, ...]:
+    """Read the chip table, oldest first."""
+    text = (resources.files("course_utils.data") / "chips.json").read_text(encoding="utf-8")
+    return tuple(
+        Chip(
+            name=row["name"],
+            gpu_cores=tuple(row["gpu_cores"]),
+            bandwidth_gb_per_s=tuple(row["bandwidth_gb_per_s"]),
+            max_memory_gb=row["max_memory_gb"],
+            gpu_clock_mhz=row["gpu_clock_mhz"],
+            sources=tuple(row["sources"]),
+        )
+        for row in json.loads(text)["chips"]
+    )
+
+
+def find_chip(brand: str) -> Chip | None:
+    """Find a chip by the name macOS gives it.
+
+    Args:
+        brand: `sysctl -n machdep.cpu.brand_string`, such as "Apple M1 Pro"; with or without "Apple".
+    """
+    name = brand.strip().removeprefix("Apple").strip()
+    return next((chip for chip in all_chips() if chip.name == name), None)
+
+
+@cache
+def this_chip() -> str | None:
+    """Read the name of this machine's Apple chip, such as "Apple M1 Pro"; None on any other machine."""
+    if platform.system() != "Darwin":
+        return None
+    try:
+        answer = subprocess.run(
+            ["sysctl", "-n", "machdep.cpu.brand_string"], capture_output=True, text=True, timeout=5, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    brand = answer.stdout.strip()
+    return brand if brand.startswith("Apple") else None
+
+
+def peak_flops_here(device_type: str) -> float | None:
+    """Look up the published peak of this machine's device, FLOP/s in float32.
+
+    Args:
+        device_type: "mps", "cuda" or "cpu"; only MPS has a published peak here.
+
+    Returns:
+        FLOP/s, or None where none is known.
+    """
+    brand = this_chip()
+    if device_type != "mps" or brand is None:
+        return None
+    chip = find_chip(brand)
+    if chip is None:
+        return None
+    import torch
+
+    # get_core_count: torch 2.9 and newer
+    return chip.peak_flops(torch.backends.mps.get_core_count())

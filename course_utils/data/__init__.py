@@ -1,0 +1,1 @@
+"""Facts with their provenance: chips, published measurements. JSON, each entry with its source."""

@@ -1,0 +1,214 @@
+"""Pick a device, find out whether MPS really works, and wait for a device.
+
+`torch.backends.mps.is_available()` is True on virtual Macs that cannot run a single kernel
+(pytorch #125197, actions/runner-images #9918), so a device counts as usable only after a small
+computation on it gave the CPU's answer.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+State = Literal["usable", "present but unusable", "absent"]
+
+PREFERENCE = ("mps", "cuda", "cpu")
+OVERRIDE_VARIABLE = "COURSE_DEVICE"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What one look at a device found.
+
+    Args:
+        device: "mps" or "cuda".
+        state: "usable", "present but unusable" (torch offers it, but it failed or answered wrongly) or "absent".
+        reason: one sentence that says how this is known.
+    """
+
+    device: str
+    state: State
+    reason: str
+
+    @property
+    def usable(self) -> bool:
+        """True only where a computation on the device gave the CPU's answer."""
+        return self.state == "usable"
+
+    def __str__(self) -> str:
+        return f"{self.device}: {self.state} - {self.reason}"
+
+
+def judge(device: str, *, offered: bool, why_not: str, attempt: Callable[[], float]) -> Probe:
+    """Turn what a machine answers into a probe; pure but for the `attempt` it is given.
+
+    Args:
+        device: "mps" or "cuda".
+        offered: whether torch says that the device is available.
+        why_not: the reason to state when it is not offered.
+        attempt: computes on the device and returns the largest absolute difference from the CPU.
+
+    Returns:
+        The probe. Whatever `attempt` raises becomes "present but unusable" with the error's first line.
+    """
+    if not offered:
+        return Probe(device, "absent", why_not)
+    try:
+        difference = attempt()
+    except Exception as error:  # torch raises RuntimeError, TypeError, NotImplementedError here
+        first_line = (str(error).splitlines() or [type(error).__name__])[0]
+        return Probe(
+            device,
+            "present but unusable",
+            f"torch offers it, but a 64x64 matrix product failed: {first_line} (virtual Macs and CI runners do this)",
+        )
+    # 64 products of numbers below 1 in float32: rounding stays below 1e-4; NaN fails the comparison too
+    if not difference <= 1e-4:
+        return Probe(
+            device,
+            "present but unusable",
+            f"a 64x64 matrix product on it differs from the CPU's by {difference:.3g}",
+        )
+    return Probe(device, "usable", f"a 64x64 matrix product on it equals the CPU's (difference {difference:.1g})")
+
+
+def why_mps_is_absent(*, system: str, machine: str, built: bool) -> str:
+    """Say why torch offers no MPS, as far as three values tell; `course doctor` knows more causes.
+
+    Args:
+        system: `platform.system()`, such as "Darwin" or "Linux".
+        machine: `platform.machine()`, such as "arm64" or "x86_64".
+        built: `torch.backends.mps.is_built()`.
+    """
+    if system != "Darwin":
+        return f"this is {system or 'an unknown system'} ({machine}); MPS exists only on macOS with an Apple chip"
+    if machine != "arm64":
+        return f"this Python is built for {machine}; on an Apple chip install an arm64 Python, an Intel Mac has no MPS"
+    if not built:
+        return "this torch was built without MPS; install torch from PyPI with pip in an arm64 Python"
+    # torch 2.9-2.14 need macOS 14, torch 2.15 needs macOS 15 (text in the wheels' libtorch_cpu.dylib)
+    return "torch was built with MPS but finds no usable Metal device: macOS too old for it, a sandbox or a virtual Mac"
+
+
+def _difference_from_cpu(device: str) -> float:
+    """Multiply two small matrices on the device and on the CPU; return the largest absolute difference."""
+    generator = torch.Generator().manual_seed(0)
+    left = torch.rand(64, 64, generator=generator)
+    right = torch.rand(64, 64, generator=generator)
+    on_device = (left.to(device) @ right.to(device)).cpu()
+    return float((on_device - left @ right).abs().max())
+
+
+def probe_mps() -> Probe:
+    """Find out whether MPS works here: allocate, compute, and compare with the CPU.
+
+    Returns:
+        A probe with one of three states, each with its reason.
+    """
+    return judge(
+        "mps",
+        offered=torch.backends.mps.is_available(),
+        why_not=why_mps_is_absent(
+            system=platform.system(), machine=platform.machine(), built=torch.backends.mps.is_built()
+        ),
+        attempt=lambda: _difference_from_cpu("mps"),
+    )
+
+
+def probe_cuda() -> Probe:
+    """Find out whether CUDA works here, in the same way as `probe_mps`."""
+    why_not = "this torch was built without CUDA" if torch.version.cuda is None else "no NVIDIA driver or GPU found"
+    return judge(
+        "cuda",
+        offered=torch.cuda.is_available(),
+        why_not=why_not,
+        attempt=lambda: _difference_from_cpu("cuda"),
+    )
+
+
+_PROBES: dict[str, Callable[[], Probe]] = {"mps": probe_mps, "cuda": probe_cuda}
+
+
+def parse_device(device: str | torch.device) -> torch.device:
+    """Read a device's name.
+
+    Raises:
+        ValueError: when this torch knows no such device; the message names the value.
+    """
+    try:
+        return torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(
+            f"torch {torch.__version__} knows no device {device!r}; this course uses {', '.join(PREFERENCE)}"
+        ) from error
+
+
+def require_usable(device: str | torch.device) -> torch.device:
+    """Return the device if this machine can compute on it.
+
+    Raises:
+        ValueError: when torch knows no such device, or it does not work here; the message gives the reason.
+    """
+    parsed = parse_device(device)
+    probe = _PROBES.get(parsed.type)
+    if probe is not None:
+        found = probe()
+        if not found.usable:
+            raise ValueError(f"device {str(device)!r} cannot be used here ({found.state}): {found.reason}")
+    elif parsed.type != "cpu":
+        accelerator = torch.accelerator.current_accelerator()
+        if accelerator is None or accelerator.type != parsed.type:
+            raise ValueError(
+                f"device {str(device)!r} cannot be used here: this machine offers {', '.join(usable_devices())}"
+            )
+    return parsed
+
+
+def usable_devices() -> tuple[str, ...]:
+    """List the devices that work here, in the course's order of preference; the CPU is always among them."""
+    return tuple(name for name in PREFERENCE if name == "cpu" or _PROBES[name]().usable)
+
+
+def pick_device(name: str | torch.device | None = None, *, prefer: Iterable[str] = PREFERENCE) -> torch.device:
+    """Pick the device to work on: MPS, else CUDA, else the CPU.
+
+    Args:
+        name: a device to use instead of picking; the environment variable COURSE_DEVICE does the same for a
+            whole run, and `name` wins over it.
+        prefer: the order in which devices are tried.
+
+    Returns:
+        The first device that computes correctly here, or the one asked for.
+
+    Raises:
+        ValueError: when the device asked for is unknown or does not work here, with the reason.
+    """
+    asked = name if name is not None else os.environ.get(OVERRIDE_VARIABLE) or None
+    if asked is not None:
+        return require_usable(asked)
+    for candidate in prefer:
+        parsed = parse_device(candidate)
+        probe = _PROBES.get(parsed.type)
+        if parsed.type == "cpu" or (probe is not None and probe().usable):
+            return parsed
+    return torch.device("cpu")
+
+
+def synchronize(device: str | torch.device) -> None:
+    """Wait until all work queued on the device has finished; on the CPU there is nothing to wait for.
+
+    Raises:
+        ValueError: when this torch knows no such device.
+    """
+    parsed = parse_device(device)
+    if parsed.type == "mps":
+        torch.mps.synchronize()
+    elif parsed.type == "cuda":
+        torch.cuda.synchronize(parsed)
+    elif parsed.type not in ("cpu", "meta"):
+        torch.accelerator.synchronize(parsed)
