@@ -19,13 +19,18 @@ _HOME = {
     "pick_device": "devices",
     "probe_mps": "devices",
     "synchronize": "devices",
-    "Comparison": "timing",
-    "Timing": "timing",
+    "Comparison": "measurement",
+    "Timing": "measurement",
+    "format_duration": "measurement",
     "benchmark": "timing",
     "compare_devices": "timing",
     "Workload": "workloads",
     "load_workload": "workloads",
     "workload_names": "workloads",
+    "Published": "published",
+    "published_times": "published",
+    "Sweep": "sweeps",
+    "sweep_devices": "sweeps",
     "plot_comparison": "plots",
     "plot_raw_times": "plots",
     "plot_sweep": "plots",
@@ -37,8 +42,11 @@ __all__ = ["__version__", *sorted(_HOME)]
 if TYPE_CHECKING:
     from course_utils.checks import Task
     from course_utils.devices import Probe, pick_device, probe_mps, synchronize
+    from course_utils.measurement import Comparison, Timing, format_duration
     from course_utils.plots import plot_comparison, plot_raw_times, plot_sweep
-    from course_utils.timing import Comparison, Timing, benchmark, compare_devices
+    from course_utils.published import Published, published_times
+    from course_utils.sweeps import Sweep, sweep_devices
+    from course_utils.timing import benchmark, compare_devices
     from course_utils.workloads import Workload, load_workload, workload_names
 
 

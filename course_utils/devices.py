@@ -131,7 +131,21 @@ def probe_cuda() -> Probe:
     )
 
 
-_PROBES: dict[str, Callable[[], Probe]] = {"mps": probe_mps, "cuda": probe_cuda}
+def probe(device: str | torch.device) -> Probe:
+    """Find out whether a device works here; the CPU always does.
+
+    Raises:
+        ValueError: when this torch knows no such device; the message names the value.
+    """
+    kind = parse_device(device).type
+    if kind == "mps":
+        return probe_mps()
+    if kind == "cuda":
+        return probe_cuda()
+    accelerator = torch.accelerator.current_accelerator()
+    if kind == "cpu" or (accelerator is not None and accelerator.type == kind):
+        return Probe(kind, "usable", "torch computes on it without further conditions")
+    return Probe(kind, "absent", f"this machine offers {', '.join(usable_devices())}")
 
 
 def parse_device(device: str | torch.device) -> torch.device:
@@ -154,24 +168,15 @@ def require_usable(device: str | torch.device) -> torch.device:
     Raises:
         ValueError: when torch knows no such device, or it does not work here; the message gives the reason.
     """
-    parsed = parse_device(device)
-    probe = _PROBES.get(parsed.type)
-    if probe is not None:
-        found = probe()
-        if not found.usable:
-            raise ValueError(f"device {str(device)!r} cannot be used here ({found.state}): {found.reason}")
-    elif parsed.type != "cpu":
-        accelerator = torch.accelerator.current_accelerator()
-        if accelerator is None or accelerator.type != parsed.type:
-            raise ValueError(
-                f"device {str(device)!r} cannot be used here: this machine offers {', '.join(usable_devices())}"
-            )
-    return parsed
+    found = probe(device)
+    if not found.usable:
+        raise ValueError(f"device {str(device)!r} cannot be used here ({found.state}): {found.reason}")
+    return parse_device(device)
 
 
 def usable_devices() -> tuple[str, ...]:
     """List the devices that work here, in the course's order of preference; the CPU is always among them."""
-    return tuple(name for name in PREFERENCE if name == "cpu" or _PROBES[name]().usable)
+    return tuple(name for name in PREFERENCE if name == "cpu" or probe(name).usable)
 
 
 def pick_device(name: str | torch.device | None = None, *, prefer: Iterable[str] = PREFERENCE) -> torch.device:
@@ -192,10 +197,8 @@ def pick_device(name: str | torch.device | None = None, *, prefer: Iterable[str]
     if asked is not None:
         return require_usable(asked)
     for candidate in prefer:
-        parsed = parse_device(candidate)
-        probe = _PROBES.get(parsed.type)
-        if parsed.type == "cpu" or (probe is not None and probe().usable):
-            return parsed
+        if probe(candidate).usable:
+            return parse_device(candidate)
     return torch.device("cpu")
 
 

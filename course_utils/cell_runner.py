@@ -1,0 +1,57 @@
+"""Run a notebook's code cells in this process and report each; started by `course_utils.practice` as a child.
+
+    python -m course_utils.cell_runner WRITE_FD < cells.json
+
+Standard input: a JSON list of [number, source]. One JSON line for each finished cell goes to the file descriptor.
+IPython's shell runs the cells, without a kernel and without nbformat, so that a check costs what the code costs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+MAX_OUTPUT_CHARACTERS = 20_000
+
+
+def main() -> None:
+    """Run the cells that stand on standard input."""
+    cells: list[tuple[int, str]] = json.load(sys.stdin)
+    with open(int(sys.argv[1]), "w", encoding="utf-8", buffering=1) as results:
+        # a cell that calls input() gets an end of file at once instead of waiting
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        from IPython.core.interactiveshell import InteractiveShell
+        from IPython.utils.capture import capture_output
+
+        shell = InteractiveShell.instance(colors="nocolor", xmode="Plain")
+        for number, source in cells:
+            print(json.dumps({"started": number}), file=results)
+            with capture_output(display=False) as captured:
+                outcome = shell.run_cell(source, store_history=True)
+            error = outcome.error_before_exec or outcome.error_in_exec
+            finished = {
+                "finished": number,
+                "error": None if error is None else f"{type(error).__name__}: {error}",
+                "output": captured.stdout[:MAX_OUTPUT_CHARACTERS],
+                "value": outcome.result if isinstance(outcome.result, int | float) else None,
+                "reports": _take_reports(),
+            }
+            print(json.dumps(finished), file=results)
+
+
+def _take_reports() -> list[dict[str, Any]]:
+    """Return the tasks checked since the last call, as plain data."""
+    checks = sys.modules.get("course_utils.checks")
+    if checks is None:
+        return []
+    from dataclasses import asdict
+
+    taken = [asdict(report) for report in checks.reports]
+    checks.reports.clear()
+    return taken
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,217 @@
+"""The checks of the exercises: yours beside what was expected, shape and dtype first, points in parts.
+
+A check cell makes one `Task`, checks the student's function on several inputs, and ends with `task.score()`. Its value
+is what nbgrader takes as partial credit (a float as the last expression of the cell). Nothing raises: a broken
+function loses its own checks and the notebook goes on.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+LONGEST_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One check of a task.
+
+    Args:
+        title: what was checked.
+        passed: whether it held.
+        yours: what the student's code gave, as text; empty when it passed.
+        expected: what was expected, as text; empty when it passed.
+    """
+
+    title: str
+    passed: bool
+    yours: str = ""
+    expected: str = ""
+
+    def __str__(self) -> str:
+        if self.passed:
+            return f"  passed   {self.title}"
+        return f"  not yet  {self.title}\n           yours:    {self.yours}\n           expected: {self.expected}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """A task after its checks.
+
+    Args:
+        task: the task's name.
+        points: points earned.
+        max_points: points the task is worth.
+        outcomes: one for each check, in order.
+    """
+
+    task: str
+    points: float
+    max_points: float
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def passed(self) -> bool:
+        """True when every check of the task passed."""
+        return all(outcome.passed for outcome in self.outcomes)
+
+
+# finished tasks of this process, in order; `course check` reads them
+reports: list[Report] = []
+
+
+class Task:
+    """One task of an exercise, with its checks.
+
+    Args:
+        name: the task's name, such as "4.1 Median and spread".
+        points: what it is worth, at least 0; each check earns an equal part.
+
+    >>> task = Task("0.1 Doubling", points=2)
+    >>> task.check("twice two", yours=lambda: 2 * 2, expected=4)
+      passed   twice two
+    """
+
+    def __init__(self, name: str, *, points: float) -> None:
+        if points < 0:
+            raise ValueError(f"task {name!r} is worth {points} points; it has to be 0 or more")
+        self.name = name
+        self.points = points
+        self.outcomes: list[Outcome] = []
+
+    def check(
+        self,
+        title: str,
+        *,
+        yours: Callable[[], Any],
+        expected: Any = None,
+        raises: type[Exception] | None = None,
+        rtol: float = 1e-6,
+    ) -> None:
+        """Run the student's code once and compare its result; print the outcome.
+
+        Args:
+            title: what is checked, as a short phrase.
+            yours: calls the student's code.
+            expected: the right result: numbers, text, tensors, or lists, tuples and dicts of these.
+            raises: the exception the code has to raise, instead of a result.
+            rtol: how far numbers may differ, relative to the expected one.
+        """
+        try:
+            result = yours()
+        except NotImplementedError as error:
+            shown, wanted = f"not written yet ({error})", _expected_text(expected, raises)
+            outcome = Outcome(title, passed=False, yours=shown, expected=wanted)
+        except Exception as error:  # whatever a student's code may raise is an answer, not a crash
+            right = raises is not None and isinstance(error, raises)
+            shown = f"{type(error).__name__}: {error}"[:LONGEST_SHOWN]
+            outcome = Outcome(title, True) if right else Outcome(title, False, shown, _expected_text(expected, raises))
+        else:
+            if raises is not None:
+                outcome = Outcome(title, False, f"returned {_shown(result)}", _expected_text(expected, raises))
+            else:
+                difference = find_difference(result, expected, rtol=rtol)
+                outcome = Outcome(title, True) if difference is None else Outcome(title, False, *difference)
+        self.outcomes.append(outcome)
+        print(outcome)
+
+    def score(self) -> float:
+        """Return the points earned; the last expression of a check cell.
+
+        Raises:
+            ValueError: when the task has no check, which would give points for nothing.
+        """
+        if not self.outcomes:
+            raise ValueError(f"task {self.name!r} has no checks, so it has no score")
+        passed = sum(outcome.passed for outcome in self.outcomes)
+        report = Report(
+            self.name, round(self.points * passed / len(self.outcomes), 2), self.points, tuple(self.outcomes)
+        )
+        reports.append(report)
+        print(f"Task {self.name}: {passed} of {len(self.outcomes)} checks passed")
+        return float(report.points)
+
+
+def find_difference(yours: Any, expected: Any, *, rtol: float = 1e-6) -> tuple[str, str] | None:
+    """Compare a result with the expected one; the expected value decides how, never `yours.__eq__`.
+
+    Returns:
+        None when they agree, else what to show as yours and as expected.
+    """
+    tensor = _tensor_type()
+    if tensor is not None and isinstance(expected, tensor):
+        return _tensor_difference(yours, expected, rtol)
+    if isinstance(expected, bool) or expected is None or isinstance(expected, str):
+        same = type(yours) is type(expected) and yours == expected
+        return None if same else (_shown(yours), _shown(expected))
+    if isinstance(expected, int | float):
+        if isinstance(yours, bool) or not isinstance(yours, int | float):
+            return f"{_shown(yours)}, which is a {type(yours).__name__}", f"{expected!r}, a number"
+        close = math.isclose(float(yours), float(expected), rel_tol=rtol, abs_tol=1e-12)
+        both_nan = math.isnan(float(yours)) and math.isnan(float(expected))
+        return None if close or both_nan else (_shown(yours), _shown(expected))
+    if isinstance(expected, Mapping):
+        return _mapping_difference(yours, expected, rtol)
+    if isinstance(expected, Sequence):
+        return _sequence_difference(yours, expected, rtol)
+    raise TypeError(f"a check cannot compare with a {type(expected).__name__}; expected plain values or tensors")
+
+
+def _tensor_type() -> type | None:
+    torch = sys.modules.get("torch")  # where nobody imported torch, nobody can hold a tensor
+    return torch.Tensor if torch is not None else None
+
+
+def _tensor_difference(yours: Any, expected: Any, rtol: float) -> tuple[str, str] | None:
+    import torch
+
+    if type(yours) not in (torch.Tensor, torch.nn.Parameter):
+        return f"a {type(yours).__name__}", "a tensor"
+    if yours.shape != expected.shape:
+        return f"a tensor of shape {tuple(yours.shape)}", f"shape {tuple(expected.shape)}"
+    if yours.dtype != expected.dtype:
+        return f"a tensor of dtype {yours.dtype}", f"dtype {expected.dtype}"
+    mine, right = yours.detach().cpu(), expected.detach().cpu()
+    if torch.allclose(mine.double(), right.double(), rtol=rtol, atol=1e-8, equal_nan=True):
+        return None
+    gap = (mine.double() - right.double()).abs()
+    worst = int(torch.nan_to_num(gap, nan=math.inf).argmax())
+    place = tuple(int(i) for i in torch.unravel_index(torch.tensor(worst), mine.shape))
+    return f"{mine.flatten()[worst].item():.6g} at {place}", f"{right.flatten()[worst].item():.6g} there"
+
+
+def _mapping_difference(yours: Any, expected: Mapping[Any, Any], rtol: float) -> tuple[str, str] | None:
+    if not isinstance(yours, dict):
+        return f"a {type(yours).__name__}", f"a dict with {', '.join(map(repr, expected))}"
+    if set(yours) != set(expected):
+        return f"keys {sorted(map(str, yours))}", f"keys {sorted(map(str, expected))}"
+    for key, right in expected.items():
+        difference = find_difference(yours[key], right, rtol=rtol)
+        if difference is not None:
+            return f"[{key!r}] {difference[0]}", f"[{key!r}] {difference[1]}"
+    return None
+
+
+def _sequence_difference(yours: Any, expected: Sequence[Any], rtol: float) -> tuple[str, str] | None:
+    if not isinstance(yours, list | tuple):
+        return f"a {type(yours).__name__}", f"a list or tuple: {_shown(expected)}"
+    if len(yours) != len(expected):
+        return f"{_shown(yours)}, {len(yours)} long", f"{_shown(expected)}, {len(expected)} long"
+    for place, (mine, right) in enumerate(zip(yours, expected, strict=True)):
+        difference = find_difference(mine, right, rtol=rtol)
+        if difference is not None:
+            return f"{_shown(yours)} (differs at [{place}])", _shown(expected)
+    return None
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
+
+
+def _expected_text(expected: Any, raises: type[Exception] | None) -> str:
+    return f"a {raises.__name__}" if raises is not None else _shown(expected)

@@ -1,0 +1,63 @@
+"""The `course` command: doctor, lab, check, bench.
+
+Exit codes: 0 done (passed, usable), 1 not yet (a check failed, MPS is not usable), 2 wrong usage, 130 stopped with
+Ctrl-C. Each command lives in a module of `course_utils.commands`, which loads torch and the rest only when it runs, so
+that `course --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from course_utils import __version__
+from course_utils.commands import UsageError, bench, check, doctor, lab
+
+COMMANDS = {"doctor": doctor, "lab": lab, "check": check, "bench": bench}
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="course",
+        description="PyTorch on Apple Silicon, a hands-on course: measure this machine, open lessons, check exercises.",
+        epilog="exit codes: 0 done, 1 not yet (a check failed, MPS is not usable), 2 wrong usage, 130 stopped",
+    )
+    parser.add_argument("--version", action="version", version=f"course {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, module in COMMANDS.items():
+        summary = module.SUMMARY
+        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        arguments: the words after `course`; by default those of this process.
+
+    Returns:
+        The exit code.
+    """
+    parsed = build_parser().parse_args(arguments)
+    try:
+        code: int = parsed.run(parsed)
+    except UsageError as error:
+        print(f"course {parsed.command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"course {parsed.command}: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # the reader of our output went away, as `| head` does; nobody is left to be told
+        sys.stderr.close()
+        return 0
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""`course lab`: open JupyterLab on a lesson."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+from course_utils.commands import UsageError
+from course_utils.layout import find_course_root
+
+SUMMARY = "open JupyterLab on lesson 00, or on another lesson"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("lesson", nargs="?", default="00", help="a lesson's number, such as 04 (default: 00)")
+    parser.add_argument("--no-browser", action="store_true", help="only serve, and print the address")
+    parser.add_argument("--port", type=int, help="the port to listen on (default: 8888 or the next free one)")
+
+
+def find_lesson(root: Path, asked: str) -> Path:
+    """Find a lesson's notebook by its number or the start of its name.
+
+    Raises:
+        UsageError: when there is none; the message lists the lessons.
+    """
+    lessons = sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    wanted = asked.zfill(2) if asked.isdigit() else asked.removesuffix(".ipynb")
+    found = [path for path in lessons if path.stem == wanted or path.stem.split("_")[0] == wanted]
+    if not found:
+        raise UsageError(f"no lesson is called {asked!r}; there are: {', '.join(path.stem for path in lessons)}")
+    return found[0]
+
+
+def lab_command(root: Path, lesson: Path, *, no_browser: bool, port: int | None) -> list[str]:
+    """Compose the call of JupyterLab: this environment's, rooted at the course."""
+    command = [sys.executable, "-m", "jupyterlab", str(lesson), f"--ServerApp.root_dir={root}"]
+    command += ["--no-browser"] if no_browser else []
+    return command + ([f"--port={port}"] if port is not None else [])
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Become JupyterLab; returns only when that is impossible."""
+    try:
+        root = find_course_root()
+    except FileNotFoundError as error:
+        raise UsageError(str(error)) from error
+    lesson = find_lesson(root, arguments.lesson)
+    if importlib.util.find_spec("jupyterlab") is None:
+        raise UsageError("JupyterLab is not installed in this environment; run `make lab`, which installs it")
+    command = lab_command(root, lesson, no_browser=arguments.no_browser, port=arguments.port)
+    os.chdir(root)
+    # on POSIX the process is replaced, so that Ctrl-C reaches JupyterLab alone
+    os.execv(command[0], command)
