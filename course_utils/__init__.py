@@ -35,18 +35,46 @@ _HOME = {
     "plot_raw_times": "plots",
     "plot_sweep": "plots",
     "Task": "checks",
+    "ToyDevice": "toy_device",
+    "find_chip": "chips",
 }
 
-__all__ = ["__version__", *sorted(_HOME)]
+__all__ = [
+    "Comparison",
+    "Probe",
+    "Published",
+    "Sweep",
+    "Task",
+    "Timing",
+    "ToyDevice",
+    "Workload",
+    "__version__",
+    "benchmark",
+    "compare_devices",
+    "find_chip",
+    "format_duration",
+    "load_workload",
+    "pick_device",
+    "plot_comparison",
+    "plot_raw_times",
+    "plot_sweep",
+    "probe_mps",
+    "published_times",
+    "sweep_devices",
+    "synchronize",
+    "workload_names",
+]
 
 if TYPE_CHECKING:
     from course_utils.checks import Task
+    from course_utils.chips import find_chip
     from course_utils.devices import Probe, pick_device, probe_mps, synchronize
     from course_utils.measurement import Comparison, Timing, format_duration
     from course_utils.plots import plot_comparison, plot_raw_times, plot_sweep
     from course_utils.published import Published, published_times
     from course_utils.sweeps import Sweep, sweep_devices
     from course_utils.timing import benchmark, compare_devices
+    from course_utils.toy_device import ToyDevice
     from course_utils.workloads import Workload, load_workload, workload_names
 
 

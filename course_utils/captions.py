@@ -52,7 +52,9 @@ def sweep_caption(sweep: Sweep, published: Sequence[Published] = ()) -> str:
         if start is None:
             parts.append(f"{sweep.label}: the CPU is at least as fast as {gpu} at {sweep.parameter} {high}.")
         elif start == low:
-            parts.append(f"{sweep.label}: {gpu} is faster than the CPU at every {sweep.parameter} from {low} to {high}.")
+            parts.append(
+                f"{sweep.label}: {gpu} is faster than the CPU at every {sweep.parameter} from {low} to {high}."
+            )
         else:
             parts.append(f"{sweep.label}: the CPU wins at first; {gpu} is faster from {sweep.parameter} {start} on.")
     if not gpus:

@@ -29,7 +29,7 @@ def main() -> None:
         for number, source in cells:
             print(json.dumps({"started": number}), file=results)
             with capture_output(display=False) as captured:
-                outcome = shell.run_cell(source, store_history=True)
+                outcome = shell.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]
             error = outcome.error_before_exec or outcome.error_in_exec
             finished = {
                 "finished": number,

@@ -25,9 +25,7 @@ class EncoderClassifier(nn.Module):
         super().__init__()
         self.token_embedding = nn.Embedding(vocabulary, width)
         self.position_embedding = nn.Embedding(tokens, width)
-        layer = nn.TransformerEncoderLayer(
-            width, heads, feed_forward, dropout=0.0, activation="gelu", batch_first=True
-        )
+        layer = nn.TransformerEncoderLayer(width, heads, feed_forward, dropout=0.0, activation="gelu", batch_first=True)
         self.encoder = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
         self.head = nn.Linear(width, classes)
 
@@ -44,4 +42,3 @@ class EncoderClassifier(nn.Module):
         hidden = self.token_embedding(tokens) + self.position_embedding(positions)  # (B, T, D)
         logits: torch.Tensor = self.head(self.encoder(hidden)[:, 0])
         return logits
-

@@ -37,7 +37,9 @@ def find_course_root(start: Path | None = None) -> Path:
     for folder in (here, *here.parents, Path(__file__).resolve().parent.parent):
         if is_course_root(folder):
             return folder
-    raise FileNotFoundError(f"no course in or above {here}; change into the folder that holds notebooks/ and exercises/")
+    raise FileNotFoundError(
+        f"no course in or above {here}; change into the folder that holds notebooks/ and exercises/"
+    )
 
 
 def exercise_names(root: Path) -> tuple[str, ...]:

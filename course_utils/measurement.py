@@ -35,7 +35,7 @@ def _three_digits(value: float) -> str:
     return f"{value:.{decimals}f}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Timing:
     """Times of one callable on one device.
 
@@ -99,6 +99,9 @@ class Timing:
         lines += [f"  ! {warning}" for warning in self.warnings]
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        return str(self)  # the raw times of a sweep would fill pages
+
     def _repr_html_(self) -> str:
         return Comparison(self.label, (self,))._repr_html_()
 
@@ -108,7 +111,7 @@ class Timing:
         return asdict(self) | {"median_s": self.median_s, "q1_s": first, "q3_s": third, "iqr_s": self.iqr_s}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The same work on several devices.
 
@@ -164,6 +167,9 @@ class Comparison:
 
     def __str__(self) -> str:
         return "\n".join([self.label, *text_table(self.rows()), *(f"  ! {note}" for note in self.notes())])
+
+    def __repr__(self) -> str:
+        return str(self)  # the raw times of a sweep would fill pages
 
     def _repr_html_(self) -> str:
         return html_table(self.label, self.rows(), self.notes())

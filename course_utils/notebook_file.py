@@ -31,7 +31,7 @@ class Cell:
     points: float
 
 
-class UnreadableNotebook(ValueError):
+class UnreadableNotebookError(ValueError):
     """The file is no notebook; the message says why in one sentence."""
 
 
@@ -39,21 +39,23 @@ def read_cells(path: Path) -> tuple[Cell, ...]:
     """Read the cells of a notebook, nbformat 4.
 
     Raises:
-        UnreadableNotebook: when the file cannot be read, is not JSON, or holds no cells.
+        UnreadableNotebookError: when the file cannot be read, is not JSON, or holds no cells.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise UnreadableNotebook(f"{path} cannot be read: {error.strerror or error}") from error
+        raise UnreadableNotebookError(f"{path} cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise UnreadableNotebook(f"{path} is not UTF-8 text (byte {error.start}); save it again from JupyterLab") from error
+        raise UnreadableNotebookError(
+            f"{path} is not UTF-8 text (byte {error.start}); save it again from JupyterLab"
+        ) from error
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
         marks = " (merge-conflict marks are in it)" if "<<<<<<<" in text else ""
-        raise UnreadableNotebook(f"{path} is not a notebook: line {error.lineno} is not JSON{marks}") from error
+        raise UnreadableNotebookError(f"{path} is not a notebook: line {error.lineno} is not JSON{marks}") from error
     if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
-        raise UnreadableNotebook(f"{path} is JSON but no notebook: it has no list of cells")
+        raise UnreadableNotebookError(f"{path} is JSON but no notebook: it has no list of cells")
     return tuple(_read_cell(number, cell) for number, cell in enumerate(content["cells"], start=1))
 
 

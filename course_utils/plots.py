@@ -28,11 +28,11 @@ LOG_FROM = 20.0
 
 
 def _colour(device: str) -> str:
-    return COLOURS.get(device.split(":")[0], OTHER_COLOUR)
+    return COLOURS.get(device.split(":", maxsplit=1)[0], OTHER_COLOUR)
 
 
 def _marker(device: str) -> str:
-    return MARKERS.get(device.split(":")[0], OTHER_MARKER)
+    return MARKERS.get(device.split(":", maxsplit=1)[0], OTHER_MARKER)
 
 
 def _new_figure(width: float, height: float) -> tuple[Figure, Axes]:
@@ -98,7 +98,12 @@ def plot_comparison(
             axes.plot(row.median_s, position, _marker(row.device), color=_colour(row.device), markersize=9)
         else:
             axes.plot(
-                row.seconds, position, _marker(row.device), markerfacecolor=FACE, color=_colour(row.device), markersize=9
+                row.seconds,
+                position,
+                _marker(row.device),
+                markerfacecolor=FACE,
+                color=_colour(row.device),
+                markersize=9,
             )
         axes.annotate(
             format_duration(values[position]),

@@ -81,7 +81,7 @@ def run_checks(
     *,
     folder: Path,
     timeout_s: float = 120.0,
-    on_cell: Callable[[], None] = lambda: None,
+    on_cell: Callable[[], object] = lambda: None,
 ) -> PracticeResult:
     """Run all code cells in order and collect the verdicts of the check cells.
 
@@ -119,7 +119,7 @@ def _report(row: dict[str, Any]) -> Report:
 
 
 def _run(
-    code: list[Cell], *, folder: Path, timeout_s: float, on_cell: Callable[[], None]
+    code: list[Cell], *, folder: Path, timeout_s: float, on_cell: Callable[[], object]
 ) -> tuple[list[dict[str, Any]], str]:
     """Run the cells in a child; return its events, and how it ended in words."""
     read_fd, write_fd = os.pipe()
@@ -156,11 +156,13 @@ def _run(
         last_lines = errors.read().strip().splitlines()[-1:]
     if timed_out:
         return events, f"not finished within {timeout_s:g} s and stopped"
-    return events, f"the notebook's process ended (exit {child.returncode})" + "".join(f", {line}" for line in last_lines)
+    return events, f"the notebook's process ended (exit {child.returncode})" + "".join(
+        f", {line}" for line in last_lines
+    )
 
 
 def _follow(
-    child: subprocess.Popen[str], code: list[Cell], read_fd: int, on_cell: Callable[[], None]
+    child: subprocess.Popen[str], code: list[Cell], read_fd: int, on_cell: Callable[[], object]
 ) -> list[dict[str, Any]]:
     assert child.stdin is not None
     with open(read_fd, encoding="utf-8") as stream:

@@ -11,7 +11,7 @@ from course_utils.tables import html_table, text_table
 from course_utils.timing import Portable, compare_devices
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sweep:
     """Comparisons over one parameter.
 
@@ -79,6 +79,9 @@ class Sweep:
     def __str__(self) -> str:
         return "\n".join([self.label, *text_table(self._rows()), *(f"  ! {note}" for note in self._notes())])
 
+    def __repr__(self) -> str:
+        return str(self)  # the raw times of a sweep would fill pages
+
     def _repr_html_(self) -> str:
         return html_table(f"{self.label} (medians)", self._rows(), self._notes())
 
@@ -115,7 +118,9 @@ def sweep_devices(
     if not ordered:
         raise ValueError("sweep_devices got no sizes; pass at least one, better five or more")
     comparisons = tuple(
-        compare_devices(work_of_size(size), inputs=inputs_of_size(size), label=f"{label}, {parameter} {size}", **options)
+        compare_devices(
+            work_of_size(size), inputs=inputs_of_size(size), label=f"{label}, {parameter} {size}", **options
+        )
         for size in ordered
     )
     return Sweep(label=label, parameter=parameter, sizes=ordered, comparisons=comparisons)

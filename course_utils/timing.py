@@ -57,6 +57,7 @@ def benchmark(
     flop: float | None = None,
     peak_flops: float | None = None,
     synchronize: Callable[[], None] | None = None,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Timing:
     """Measure how long one call of `fn(*inputs)` takes on a device.
 
@@ -75,6 +76,7 @@ def benchmark(
         flop: floating-point operations of one call, for the check against the chip's peak.
         peak_flops: the device's peak in FLOP/s; by default the published one of this machine's chip.
         synchronize: waits for the device; by default `devices.synchronize(device)`.
+        clock: reads the time in seconds; a toy device brings its own (`toy_device.ToyDevice`).
 
     Returns:
         The timing, with raw times and warnings.
@@ -88,19 +90,19 @@ def benchmark(
             f"benchmark needs something to call, got {type(fn).__name__} {fn!r}; pass the function itself, without ()"
         )
     _check_options(warmup=warmup, repetitions=repetitions, min_time_s=min_time_s, max_time_s=max_time_s)
-    if isinstance(inputs, torch.Tensor):
+    if torch.is_tensor(inputs):
         raise TypeError("inputs is one tensor; pass a tuple of arguments: inputs=(x,)")
     on = devices.pick_device() if device is None else devices.require_usable(device)
     _check_module_device(fn, on)
     arguments = tree_map_only(torch.Tensor, lambda tensor: tensor.to(on), tuple(inputs))
     wait = synchronize or (lambda: devices.synchronize(on))
 
-    def clock() -> float:
+    def wait_and_read() -> float:
         wait()
-        return time.perf_counter()
+        return clock()
 
     # timeit runs the calls in a tight loop with the garbage collector off
-    timer = timeit.Timer("fn(*arguments)", timer=clock, globals={"fn": fn, "arguments": arguments})
+    timer = timeit.Timer("fn(*arguments)", timer=wait_and_read, globals={"fn": fn, "arguments": arguments})
     first_call_s = timer.timeit(1)
     latest_s = first_call_s
     for _ in range(warmup - 1):
@@ -108,7 +110,7 @@ def benchmark(
     calls, extra_calls = _calls_per_reading(timer, latest_s)
     times_s = _readings(timer, calls, repetitions=repetitions, min_time_s=min_time_s, max_time_s=max_time_s)
     timing = Timing(
-        label=label or getattr(fn, "__name__", type(fn).__name__),
+        label=label or name_of(fn),
         device=str(on),
         times_s=times_s,
         calls_per_reading=calls,
@@ -147,7 +149,7 @@ def compare_devices(
     wanted = list(devices_to_try) if devices_to_try is not None else _default_devices()
     timings: list[Timing] = []
     missing: list[tuple[str, str]] = []
-    name = label or (work.label if isinstance(work, Portable) else getattr(work, "__name__", type(work).__name__))
+    name = label or (work.label if isinstance(work, Portable) else name_of(work))
     for candidate in wanted:
         found = devices.probe(candidate)
         if not found.usable:
@@ -157,6 +159,11 @@ def compare_devices(
         fn, arguments, flop = _set_up(work, inputs, on)
         timings.append(benchmark(fn, device=on, inputs=arguments, label=name, **({"flop": flop} | options)))
     return Comparison(label=name, timings=tuple(timings), missing=tuple(missing))
+
+
+def name_of(fn: Callable[..., Any]) -> str:
+    """Name a callable for tables: a function's name, else the class's."""
+    return str(getattr(fn, "__name__", type(fn).__name__))
 
 
 def _default_devices() -> list[str]:
@@ -201,7 +208,8 @@ def _calls_per_reading(timer: timeit.Timer, one_call_s: float) -> tuple[int, int
     reading_s = one_call_s
     while reading_s < READING_S and calls < MAX_CALLS_PER_READING:
         # aim a little above, and at most tenfold at a time: the first estimates of tiny calls are mostly waiting
-        calls = min(MAX_CALLS_PER_READING, calls * 10, max(calls + 1, round(1.2 * calls * READING_S / max(reading_s, 1e-9))))
+        enough = round(1.2 * calls * READING_S / max(reading_s, 1e-9))
+        calls = min(max(calls + 1, enough), 10 * calls, MAX_CALLS_PER_READING)
         reading_s = timer.timeit(calls)
         spent += calls
     return calls, spent

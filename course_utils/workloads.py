@@ -100,7 +100,7 @@ def _training_step(model: nn.Module) -> Callable[[torch.Tensor, torch.Tensor], t
     def step(inputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         optimizer.zero_grad(set_to_none=True)
         loss: torch.Tensor = loss_function(model(inputs), targets)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         return loss.detach()  # not .item(): reading a number would make the host wait for the device
 
@@ -127,37 +127,30 @@ def _encoder(layers: int) -> Callable[[Workload], tuple[nn.Module, torch.Tensor,
     return make
 
 
-def _resnet18() -> nn.Module:
-    from torchvision.models import resnet18
+def _torchvision(build: str) -> Callable[[], nn.Module]:
+    def make() -> nn.Module:
+        from torchvision import models
 
-    return resnet18(weights=None)
+        model: nn.Module = getattr(models, build)(weights=None)
+        return model
 
-
-def _resnet50() -> nn.Module:
-    from torchvision.models import resnet50
-
-    return resnet50(weights=None)
-
-
-def _mobilenet_v3() -> nn.Module:
-    from torchvision.models import mobilenet_v3_large
-
-    return mobilenet_v3_large(weights=None)
+    return make
 
 
 def _vit_tiny() -> nn.Module:
     # ViT-Ti/16: 12 layers, 3 heads, 192 wide (Touvron et al. 2021, DeiT, table 1)
     from torchvision.models import VisionTransformer
 
-    return VisionTransformer(
+    model: nn.Module = VisionTransformer(
         image_size=IMAGE_SIDE, patch_size=16, num_layers=12, num_heads=3, hidden_dim=192, mlp_dim=768
     )
+    return model
 
 
 _MODELS: dict[str, Callable[[Workload], tuple[nn.Module, torch.Tensor, torch.Tensor]]] = {
-    "resnet18": _vision(_resnet18),
-    "resnet50": _vision(_resnet50),
-    "mobilenet_v3": _vision(_mobilenet_v3),
+    "resnet18": _vision(_torchvision("resnet18")),
+    "resnet50": _vision(_torchvision("resnet50")),
+    "mobilenet_v3": _vision(_torchvision("mobilenet_v3_large")),
     "vit_tiny": _vision(_vit_tiny),
     "bert_base": _encoder(layers=12),  # Devlin et al. 2019: 12 layers, 768 wide, 12 heads
     "distilbert": _encoder(layers=6),  # Sanh et al. 2019: half of BERT-base's layers
@@ -215,7 +208,9 @@ def _forward_flop(work: Workload) -> float:
 
     with torch.random.fork_rng(devices=[]), FlopCounterMode(display=False) as counter:
         if work.name == "matmul":
-            torch.matmul(torch.empty(work.size, work.size, device="meta"), torch.empty(work.size, work.size, device="meta"))
+            torch.matmul(
+                torch.empty(work.size, work.size, device="meta"), torch.empty(work.size, work.size, device="meta")
+            )
         else:
             model, inputs, _ = _MODELS[work.name](work)
             # in training mode: the encoder's fused inference operator counts as nothing

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from course_utils.commands import UsageError
 from course_utils.layout import Exercise, find_course_root, find_exercise
-from course_utils.notebook_file import Cell, UnreadableNotebook, read_cells
+from course_utils.notebook_file import Cell, UnreadableNotebookError, read_cells
 
 SUMMARY = "run the visible checks of an exercise: which task passed, yours against expected"
 
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("exercise", metavar="EXERCISE", help="number or name, such as 04 or 04_measuring_time")
     parser.add_argument("--notebook", type=Path, help="your notebook, if it is not the one in exercises/")
-    parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds for all cells (default: 120)")
+    parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="for all cells (default: 120)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         notebook = find_notebook(exercise, arguments.notebook)
         cells = read_cells(notebook)
         require_exercise_cells(cells, exercise, notebook)
-    except (FileNotFoundError, LookupError, UnreadableNotebook) as error:
+    except (FileNotFoundError, LookupError, UnreadableNotebookError) as error:
         raise UsageError(error.args[0]) from error
     from tqdm import tqdm
 
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
             cells,
             folder=notebook.resolve().parent,
             timeout_s=arguments.timeout,
-            on_cell=lambda: bar.update(),
+            on_cell=bar.update,
         )
     print(json.dumps(result.to_dict(), indent=2) if arguments.json else result)
     return 0 if result.passed else 1

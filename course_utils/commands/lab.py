@@ -39,6 +39,8 @@ def lab_command(root: Path, lesson: Path, *, no_browser: bool, port: int | None)
     """Compose the call of JupyterLab: this environment's, rooted at the course."""
     command = [sys.executable, "-m", "jupyterlab", str(lesson), f"--ServerApp.root_dir={root}"]
     command += ["--no-browser"] if no_browser else []
+    # Jupyter refuses to run as root; in a container the only user is root, and it serves on loopback only
+    command += ["--allow-root"] if os.geteuid() == 0 else []
     return command + ([f"--port={port}"] if port is not None else [])
 
 

@@ -1,0 +1,47 @@
+# Two commands start everything, each on its own and from a fresh clone:
+#     make lab     JupyterLab on lesson 00
+#     make test    all tests: units, notebooks, exercises
+# Options: PYTHON=python3.12, VENV=folder, TORCH_INDEX=url (the small CPU-only torch on Linux),
+#          LESSON=04, LAB_ARGS="--no-browser --port 8899"
+
+VENV ?= .venv
+PYTHON ?=
+TORCH_INDEX ?=
+LESSON ?= 00
+LAB_ARGS ?=
+PYTEST_ARGS ?=
+
+STAMP := $(VENV)/.course-installed
+# nbgrader calls alembic by name, so the environment's programs come first on the PATH
+RUN := PATH="$(abspath $(VENV))/bin:$$PATH"
+
+.PHONY: lab test lint format release clean
+
+lab: $(STAMP)
+	@$(RUN) course lab $(LESSON) $(LAB_ARGS)
+
+# one worker runs one notebook (loadscope): cells depend on the cells before them
+test: $(STAMP)
+	@$(RUN) python -m pytest tests notebooks solutions --nbval-lax --nbval-current-env -n 2 --dist loadscope $(PYTEST_ARGS)
+
+lint: $(STAMP)
+	@$(RUN) ruff check .
+	@$(RUN) ruff format --check .
+	@$(RUN) mypy
+	@$(RUN) python scripts/format_notebooks.py --check
+
+format: $(STAMP)
+	@$(RUN) ruff check --fix --quiet .
+	@$(RUN) ruff format --quiet .
+	@$(RUN) python scripts/format_notebooks.py
+
+# exercises/ is generated from solutions/, and from nothing else
+release: $(STAMP)
+	@$(RUN) python scripts/release_exercises.py
+
+# made again only when the list of dependencies changes
+$(STAMP): pyproject.toml scripts/setup_environment.sh
+	@sh scripts/setup_environment.sh "$(VENV)" "$(PYTHON)" "$(TORCH_INDEX)"
+
+clean:
+	rm -rf .pytest_cache .ruff_cache .mypy_cache build ./*.egg-info

@@ -1,0 +1,96 @@
+"""Bring notebooks into the one form that the repository keeps; with --check, only say which are not.
+
+The form: nbformat 4.5, kernelspec python3, sorted keys, one space of indentation, no execution counts, outputs cleared
+except in cells tagged nbval-check-output (nbval compares those), no metadata but tags and nbgrader's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("notebooks", "solutions")  # exercises/ is written by nbgrader
+KEEP_OUTPUTS = "nbval-check-output"
+KEPT_CELL_METADATA = ("nbgrader", "tags")
+NOTEBOOK_METADATA = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def canonical(notebook: dict[str, Any], stem: str) -> dict[str, Any]:
+    """Return a notebook in canonical form.
+
+    Args:
+        notebook: the notebook's JSON, nbformat 4.
+        stem: the file's name without suffix; its number begins the ids of cells that have none.
+    """
+    cells = [_canonical_cell(cell, position, stem) for position, cell in enumerate(notebook["cells"])]
+    return {"cells": cells, "metadata": NOTEBOOK_METADATA, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _canonical_cell(cell: dict[str, Any], position: int, stem: str) -> dict[str, Any]:
+    metadata = {key: cell["metadata"][key] for key in KEPT_CELL_METADATA if cell.get("metadata", {}).get(key)}
+    found = {
+        "cell_type": cell["cell_type"],
+        "id": cell.get("id") or f"{stem[:2]}-cell-{position + 1}",
+        "metadata": metadata,
+        "source": _lines(cell["source"]),
+    }
+    if cell["cell_type"] == "code":
+        keep = KEEP_OUTPUTS in metadata.get("tags", [])
+        found["execution_count"] = None
+        found["outputs"] = [_canonical_output(output) for output in cell.get("outputs", [])] if keep else []
+    return found
+
+
+def _canonical_output(output: dict[str, Any]) -> dict[str, Any]:
+    return output | ({"execution_count": None} if "execution_count" in output else {})
+
+
+def _lines(source: str | list[str]) -> list[str]:
+    text = "".join(source) if isinstance(source, list) else source
+    return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE).strip("\n").splitlines(keepends=True)
+
+
+def as_text(notebook: dict[str, Any]) -> str:
+    """Write a notebook as nbformat does: one space, sorted keys, a final newline."""
+    return json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def notebook_files(root: Path) -> list[Path]:
+    """List the notebooks that people write."""
+    found = [path for folder in FOLDERS for path in (root / folder).rglob("*.ipynb")]
+    return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Format or check; exit code 0 when all are (now) in form, 1 when --check found one that is not."""
+    parser = argparse.ArgumentParser(description="Bring notebooks into canonical form.")
+    parser.add_argument("--check", action="store_true", help="change nothing, exit 1 if a notebook is not in form")
+    checking = parser.parse_args(arguments).check
+    files = notebook_files(ROOT)
+    if not checking:
+        # ruff formats the code in notebooks' cells
+        subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", *map(str, files)], check=True, cwd=ROOT)
+    wrong = []
+    for path in files:
+        before = path.read_text(encoding="utf-8")
+        after = as_text(canonical(json.loads(before), path.stem))
+        if before != after:
+            wrong.append(path)
+            if not checking:
+                path.write_text(after, encoding="utf-8")
+    for path in wrong:
+        print(f"{path.relative_to(ROOT)}: " + ("not in canonical form; run `make format`" if checking else "formatted"))
+    return 1 if wrong and checking else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
