@@ -90,8 +90,7 @@ def benchmark(
             f"benchmark needs something to call, got {type(fn).__name__} {fn!r}; pass the function itself, without ()"
         )
     _check_options(warmup=warmup, repetitions=repetitions, min_time_s=min_time_s, max_time_s=max_time_s)
-    if torch.is_tensor(inputs):
-        raise TypeError("inputs is one tensor; pass a tuple of arguments: inputs=(x,)")
+    _check_inputs(inputs)
     on = devices.pick_device() if device is None else devices.require_usable(device)
     _check_module_device(fn, on)
     arguments = tree_map_only(torch.Tensor, lambda tensor: tensor.to(on), tuple(inputs))
@@ -190,6 +189,11 @@ def _check_options(*, warmup: int, repetitions: int | None, min_time_s: float, m
         raise ValueError(f"repetitions is {repetitions}; a median needs at least 1 reading, 9 or more are better")
     if not 0 < min_time_s <= max_time_s:
         raise ValueError(f"min_time_s={min_time_s} and max_time_s={max_time_s}; needed: 0 < min_time_s <= max_time_s")
+
+
+def _check_inputs(inputs: Any) -> None:
+    if isinstance(inputs, torch.Tensor):
+        raise TypeError("inputs is one tensor; pass a tuple of arguments: inputs=(x,)")
 
 
 def _check_module_device(fn: Callable[..., Any], device: torch.device) -> None:
