@@ -53,7 +53,7 @@ def hand_registered(release: str) -> HandRegistered:
     # the newest line that is not newer than the one asked for, else the oldest there is
     lines = sorted(lists, key=order)
     line = next((known for known in reversed(lines) if order(known) <= order(wanted)), lines[0])
-    warnings = ()
+    warnings: tuple[str, ...] = ()
     if line != wanted:
         warnings = (
             f"the operators that torch {wanted} registers for MPS by hand were not looked up; "

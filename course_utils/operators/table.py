@@ -259,7 +259,7 @@ def historical_table(release: str) -> OperatorTable:
         ValueError: when it is not a release's name.
     """
     found = history().find_release(release)
-    warnings = ()
+    warnings: tuple[str, ...] = ()
     if order(found) != order(release) and release.strip() != line_of(release):
         warnings = (f"torch {release} itself was not read; these are the verdicts of {found}, of the same line",)
     return OperatorTable(
