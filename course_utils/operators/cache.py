@@ -1,4 +1,4 @@
-"""Keep parsed verdicts on disk, since reading torch's yaml takes a while, and some seconds without libyaml.
+"""Keep parsed verdicts on disk: reading torch's yaml takes several times longer, the more so without libyaml.
 
 The cache is a convenience: what cannot be read or written is ignored.
 """

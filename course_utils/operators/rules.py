@@ -102,7 +102,7 @@ def read_entry(item: Mapping[str, Any]) -> Entry:
 
 
 def read_yaml(text: str) -> list[Entry]:
-    """Read native_functions.yaml; with libyaml in a fraction of a second, without it in some seconds.
+    """Read native_functions.yaml; without libyaml this takes several times longer.
 
     Raises:
         ValueError: when the text is not a list of operators.
