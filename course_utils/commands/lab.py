@@ -37,7 +37,9 @@ def find_lesson(root: Path, asked: str) -> Path:
 
 def lab_command(root: Path, lesson: Path, *, no_browser: bool, port: int | None) -> list[str]:
     """Compose the call of JupyterLab: this environment's, rooted at the course."""
-    command = [sys.executable, "-m", "jupyterlab", str(lesson), f"--ServerApp.root_dir={root}"]
+    # as the default address, the lesson is also in the link that --no-browser prints
+    address = f"/lab/tree/{lesson.relative_to(root).as_posix()}"
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root}", f"--LabApp.default_url={address}"]
     command += ["--no-browser"] if no_browser else []
     # Jupyter refuses to run as root; in a container the only user is root, and it serves on loopback only
     command += ["--allow-root"] if os.geteuid() == 0 else []
