@@ -1,7 +1,7 @@
 """Bring notebooks into the one form that the repository keeps; with --check, only say which are not.
 
-The form: nbformat 4.5, kernelspec python3, sorted keys, one space of indentation, no execution counts, outputs cleared
-except in cells tagged nbval-check-output (nbval compares those), no metadata but tags and nbgrader's.
+The form: nbformat 4.5, kernelspec python3, sorted keys, one space of indentation, outputs and execution counts
+cleared except in cells tagged nbval-check-output (nbval compares those), no metadata but tags and nbgrader's.
 """
 
 from __future__ import annotations
@@ -44,14 +44,15 @@ def _canonical_cell(cell: dict[str, Any], position: int, stem: str) -> dict[str,
         "source": _lines(cell["source"]),
     }
     if cell["cell_type"] == "code":
-        keep = KEEP_OUTPUTS in metadata.get("tags", [])
-        found["execution_count"] = None
-        found["outputs"] = [_canonical_output(output) for output in cell.get("outputs", [])] if keep else []
+        kept = cell.get("outputs", []) if KEEP_OUTPUTS in metadata.get("tags", []) else []
+        # nbval 0.11 refuses stored outputs of a cell that was never run, so a kept output counts as the first run
+        found["execution_count"] = 1 if kept else None
+        found["outputs"] = [_canonical_output(output) for output in kept]
     return found
 
 
 def _canonical_output(output: dict[str, Any]) -> dict[str, Any]:
-    return output | ({"execution_count": None} if "execution_count" in output else {})
+    return output | ({"execution_count": 1} if "execution_count" in output else {})
 
 
 def _lines(source: str | list[str]) -> list[str]:

@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 
+import pytest
 from submissions import ROOT
 
 import course_utils

@@ -44,8 +44,8 @@ def test_form_is_one():
     }
     assert found["cells"][1]["outputs"] == []
     assert found["cells"][1]["metadata"] == {}
-    assert found["cells"][2]["outputs"][0]["execution_count"] is None
-    assert [cell.get("execution_count") for cell in found["cells"]] == [None] * 3
+    assert found["cells"][2]["outputs"][0]["execution_count"] == 1
+    assert [cell.get("execution_count") for cell in found["cells"]] == [None, None, 1]
 
 
 def test_formatting_twice_changes_nothing():
