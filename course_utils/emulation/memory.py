@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import torch
+from torch.utils._device import _device_constructors
 
 from course_utils.emulation.runtime import Runtime
 from course_utils.emulation.tensor import (
+    DEVICE,
     data_of_storage,
     follow_cpu,
     from_cpu,
@@ -53,7 +56,7 @@ def make_factories(runtime: Runtime) -> dict[str, Kernel]:
 
 
 def make_meta_factories(runtime: Runtime, on_device: dict[str, Kernel]) -> dict[str, Kernel]:
-    """Make the same factories for the meta key.
+    """Make the kernels of every factory for the meta key.
 
     C++ asks a tensor of the device where it lives, hears "meta", and makes its temporaries there. Those
     belong on the emulated device, unless the caller said "meta".
@@ -69,11 +72,7 @@ def make_meta_factories(runtime: Runtime, on_device: dict[str, Kernel]) -> dict[
         if not runtime.call.real_meta:
             return on_device["empty.memory_format"](size, dtype=dtype, memory_format=memory_format, **kwargs)  # type: ignore[no-any-return]
         with torch._C.DisableTorchFunction():
-            # strides follow the memory format; the CPU tensor of one byte a element is only asked for them
-            strides = torch.empty(
-                size, dtype=torch.uint8, device="cpu", memory_format=memory_format or torch.contiguous_format
-            ).stride()
-            return plain(size, strides, dtype)
+            return plain(size, _strides(size, memory_format), dtype)
 
     def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **kwargs: Any) -> torch.Tensor:
         if not runtime.call.real_meta:
@@ -81,7 +80,51 @@ def make_meta_factories(runtime: Runtime, on_device: dict[str, Kernel]) -> dict[
         with torch._C.DisableTorchFunction():
             return plain(size, stride, dtype)
 
-    return {"empty.memory_format": empty, "empty_strided": empty_strided}
+    def zero_tensor(size: Any, *, dtype: Any = None, **_: Any) -> torch.Tensor:
+        if not runtime.call.real_meta:
+            return torch.zeros(size, dtype=dtype, device=DEVICE)
+        return plain(size, _strides(size), dtype)
+
+    def redirected(operator: Any) -> Kernel:
+        def factory(*args: Any, **kwargs: Any) -> Any:
+            with torch._C.DisableTorchFunction():
+                if runtime.call.real_meta:
+                    return operator._op_dk(torch._C.DispatchKey.CompositeExplicitAutograd, *args, **kwargs)
+                return operator(*args, **{**kwargs, "device": DEVICE})
+
+        return factory
+
+    return {
+        **{name: redirected(operator) for name, operator in _composite_factories().items()},
+        "_efficientzerotensor": zero_tensor,
+        "empty.memory_format": empty,
+        "empty_strided": empty_strided,
+    }
+
+
+def _strides(size: Any, memory_format: torch.memory_format | None = None) -> tuple[int, ...]:
+    """Compute the strides that torch gives a new tensor; the CPU tensor made for it has one byte an element."""
+    memory_format = torch.contiguous_format if memory_format is None else memory_format
+    return torch.empty(size, dtype=torch.uint8, device="cpu", memory_format=memory_format).stride()
+
+
+@cache
+def _composite_factories() -> dict[str, Any]:
+    """List the composite factories that torch gives a kernel of their own for meta tensors (zeros, full, ...)."""
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    with_meta_kernel = set(torch._C._dispatch_get_registrations_for_dispatch_key("Meta"))
+    found = {}
+    for packet_name in {getattr(f, "__name__", "") for f in _device_constructors()} | {"scalar_tensor", "normal"}:
+        packet = getattr(torch.ops.aten, packet_name, None)
+        for overload in packet.overloads() if packet is not None else ():
+            name = packet_name if overload == "default" else f"{packet_name}.{overload}"
+            qualified = f"aten::{name}"
+            if qualified not in with_meta_kernel or not has_kernel(qualified, "CompositeExplicitAutograd"):
+                continue
+            operator = getattr(packet, overload)
+            if any(argument.name == "device" for argument in operator._schema.arguments):
+                found[name] = operator
+    return found
 
 
 def make_memory_kernels(runtime: Runtime) -> dict[str, tuple[Kernel, Any]]:
@@ -143,7 +186,7 @@ def _storage_kernels(runtime: Runtime) -> dict[str, tuple[Kernel, Any]]:
                 f"Attempted to set the storage of a tensor on device \"mps:0\" to a storage on different device "
                 f'"{source.device}".  This is no longer allowed; the devices must match.'
             )
-        stride = stride or torch.empty(size, dtype=torch.uint8, device="cpu").stride()
+        stride = stride or _strides(size)
         set_.source_Storage_storage_offset._op_dk(_META_KEY, tensor, source, offset, size, stride)
         return tensor
 
