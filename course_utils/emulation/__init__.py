@@ -29,7 +29,18 @@ _HOME = {
     "Location": "location",
 }
 
-__all__ = ["is_active", *sorted(_HOME)]
+__all__ = [
+    "Copy",
+    "EmulatedMps",
+    "Fallback",
+    "HostWait",
+    "KernelTable",
+    "Ledger",
+    "Location",
+    "emulated_mps",
+    "is_active",
+    "mps_kernels",
+]
 
 if TYPE_CHECKING:
     from course_utils.emulation.context import EmulatedMps, emulated_mps

@@ -13,18 +13,24 @@ from typing import Any
 
 import torch
 
-from course_utils.emulation.dispatch import resolve
+from course_utils.emulation.call import resolve
 from course_utils.emulation.tensor import is_emulated
 
 KEY = "AutocastMPS"
 LOWER_PRECISION = frozenset(
-    "_convolution _convolution.deprecated _mps_convolution addbmm addmm addmv addr baddbmm bmm chain_matmul conv1d "
-    "conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d.input conv_transpose3d.input convolution einsum "
-    "linalg_multi_dot linear lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell matmul mm mv prelu "
-    "scaled_dot_product_attention _thnn_fused_lstm_cell _thnn_fused_gru_cell".split()
+    (
+        *("_convolution", "_convolution.deprecated", "_mps_convolution", "convolution", "conv_tbc"),
+        *("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d.input", "conv_transpose3d.input"),
+        *("linear", "matmul", "mm", "mv", "bmm", "baddbmm", "addbmm", "addmm", "addmv", "addr", "einsum"),
+        *("chain_matmul", "linalg_multi_dot", "prelu", "scaled_dot_product_attention"),
+        *("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell"),
+    )
 )
 PROMOTE = frozenset(
-    "addcdiv addcmul atan2 bilinear cross dot vdot grid_sampler index_put tensordot scatter_add stack cat".split()
+    (
+        *("addcdiv", "addcmul", "atan2", "bilinear", "cross", "dot", "vdot", "grid_sampler", "index_put"),
+        *("tensordot", "scatter_add", "stack", "cat"),
+    )
 )
 
 
@@ -74,7 +80,7 @@ def make_kernel(name: str) -> Callable[..., Any] | None:
     operator = resolve(name)
     if operator is None:
         return None
-    keys = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastMPS)
+    keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, KEY))
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         with torch._C.DisableTorchFunction(), torch._C._ExcludeDispatchKeyGuard(keys):

@@ -12,11 +12,13 @@ import torch.backends.mps
 import torch.library
 
 from course_utils.emulation import autocast, state, surface
-from course_utils.emulation.dispatch import Plan, make_cpu_always, make_fallback, make_native, resolve
+from course_utils.emulation.call import Plan, resolve
+from course_utils.emulation.dispatch import make_native
+from course_utils.emulation.fallback import make_cpu_always, make_fallback
 from course_utils.emulation.kernels import KernelTable, mps_kernels
 from course_utils.emulation.ledger import Ledger
 from course_utils.emulation.memory import counted, make_factories, make_meta_factories
-from course_utils.emulation.names import DeviceNames
+from course_utils.emulation.names import DeviceNames, engine_under_names
 from course_utils.emulation.routes import ABOVE_AUTOGRAD, make_convolutions
 from course_utils.emulation.runtime import Observer, Policy, Runtime
 from course_utils.emulation.tensor import DEVICE, prepare_templates
@@ -117,29 +119,31 @@ def emulated_mps(
         stack.callback(_clear_caches)
         state.set_active(True)
         stack.callback(state.set_active, False)
-        _replace_attributes(stack, runtime)
+        names = DeviceNames(runtime)
+        _replace_attributes(stack, runtime, names)
         _register_kernels(stack, runtime)
         _clear_caches()
         torch.mps.manual_seed(torch.initial_seed())
-        stack.enter_context(DeviceNames(runtime))
+        stack.enter_context(names)
         yield EmulatedMps(runtime)
 
 
 def _clear_caches() -> None:
     """Make torch.backends.mps ask again: its answers are cached for the life of the process."""
     for name in _CACHED:
-        cached = getattr(torch.backends.mps, name, None)
+        cached: Any = getattr(torch.backends.mps, name, None)
         if hasattr(cached, "cache_clear"):
             cached.cache_clear()
 
 
-def _replace_attributes(stack: ExitStack, runtime: Runtime) -> None:
+def _replace_attributes(stack: ExitStack, runtime: Runtime, names: DeviceNames) -> None:
     """Replace Python attributes, each with its way back on the stack."""
     for owner, name, value in (
         *surface.tensor_attributes(),
         *surface.storage_attributes(runtime),
         *surface.mps_functions(runtime),
         *surface.accelerator_functions(runtime),
+        engine_under_names(names),
     ):
         stack.callback(_restore, owner, name, vars(owner).get(name, _ABSENT))
         setattr(owner, name, value)
@@ -184,7 +188,7 @@ def _register_kernels(stack: ExitStack, runtime: Runtime) -> None:
 
 def _register_others(stack: ExitStack, runtime: Runtime) -> None:
     """Register what libraries such as torchvision bring for MPS, if they are loaded."""
-    libraries: dict[str, torch.library.Library] = {}
+    libraries: dict[str, Any] = {}
     for qualified in sorted(runtime.table.other_native):
         operator = resolve(qualified)
         if operator is None:
@@ -195,7 +199,8 @@ def _register_others(stack: ExitStack, runtime: Runtime) -> None:
         libraries[namespace].impl(name, make_native(runtime, Plan(operator, name)), "MPS")
 
 
-def _library(stack: ExitStack, namespace: str) -> torch.library.Library:
-    library = torch.library.Library(namespace, "IMPL")  # noqa: TOR901  (destroyed by the stack)
+def _library(stack: ExitStack, namespace: str) -> Any:
+    make: Any = torch.library.Library  # untyped in torch
+    library = make(namespace, "IMPL")
     stack.callback(library._destroy)
     return library

@@ -7,7 +7,8 @@ seed is changed on the way in.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
+from weakref import WeakValueDictionary
 
 import torch
 
@@ -20,12 +21,20 @@ class EmulatedGenerator(torch._C.Generator):
     """A generator that says it belongs to the device; only its numbers come from the CPU's algorithm."""
 
     _seed = 0
+    # C++ hands kernels a new Python object for the same generator, so it is known by its address
+    _living: ClassVar[WeakValueDictionary[int, EmulatedGenerator]] = WeakValueDictionary()
 
     def __new__(cls) -> EmulatedGenerator:
         """Start as a CPU generator with the device's default seed."""
         generator = super().__new__(cls)
         generator.manual_seed(0)
+        cls._living[generator._cdata] = generator  # type: ignore[attr-defined]
         return generator
+
+    @classmethod
+    def is_on_device(cls, generator: torch._C.Generator) -> bool:
+        """Say whether a generator, in whatever Python object, is one of the device's."""
+        return generator._cdata in cls._living  # type: ignore[attr-defined]
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]

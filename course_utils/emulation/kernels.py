@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 
 import torch
-import yaml
+import yaml  # type: ignore[import-untyped,unused-ignore]
 
 # Hand-registered in aten/src/ATen/mps/MPSFallback.mm, read from the macOS wheels' libtorch_cpu.dylib.
 _CPU_ALWAYS_BEFORE_2_14 = frozenset({"embedding_renorm_", "linalg_svd", "linalg_svd.U"})

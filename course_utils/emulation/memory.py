@@ -17,6 +17,7 @@ from course_utils.emulation.tensor import (
     from_cpu,
     is_emulated,
     make_meta,
+    new_meta_storage,
     storage_of,
     to_cpu_view,
 )
@@ -65,7 +66,7 @@ def make_meta_factories(runtime: Runtime, on_device: dict[str, Kernel]) -> dict[
     def plain(size: Any, stride: Any, dtype: Any) -> torch.Tensor:
         dtype = dtype or torch.get_default_dtype()
         n_elements = 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-        storage = torch.UntypedStorage(n_elements * dtype.itemsize, device="meta")
+        storage = new_meta_storage(n_elements * dtype.itemsize)
         return make_meta(tuple(size), tuple(stride), 0, dtype, storage)
 
     def empty(size: Any, *, dtype: Any = None, memory_format: Any = None, **kwargs: Any) -> torch.Tensor:
@@ -179,11 +180,11 @@ def _storage_kernels(runtime: Runtime) -> dict[str, tuple[Kernel, Any]]:
         return from_storage_at(tensor, source, 0, (n_elements,), (1,))
 
     def from_storage_at(
-        tensor: torch.Tensor, source: torch.UntypedStorage, offset: int, size: Any, stride: Any = ()
+        tensor: torch.Tensor, source: torch.UntypedStorage, offset: Any, size: Any, stride: Any = ()
     ) -> torch.Tensor:
         if data_of_storage(source) is None:
             raise RuntimeError(
-                f"Attempted to set the storage of a tensor on device \"mps:0\" to a storage on different device "
+                f'Attempted to set the storage of a tensor on device "mps:0" to a storage on different device '
                 f'"{source.device}".  This is no longer allowed; the devices must match.'
             )
         stride = stride or _strides(size)

@@ -30,7 +30,7 @@ _FALLBACK = (
 
 # aten/src/ATen/native/CPUFallback.cpp; the texts of the warning and of the error were swapped over time
 _VIEW = (
-    "The operator {name} appears to be a view operator, but it has no implementation for the backend \"mps:0\". "
+    'The operator {name} appears to be a view operator, but it has no implementation for the backend "mps:0". '
     "View operators don't support falling back to run on the CPU, since the tensor's storage cannot be shared "
     "across devices."
 )
@@ -78,9 +78,7 @@ def too_many_dimensions(n_dimensions: int) -> str:
 
 def not_numpy() -> str:
     """Word the TypeError of `.numpy()` on a tensor of the device (torch/csrc/utils/tensor_numpy.cpp)."""
-    return (
-        "can't convert mps:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
-    )
+    return "can't convert mps:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
 
 
 def wrong_generator(device_type: str) -> str:

@@ -4,6 +4,7 @@ Their schemas are in every torch build, their kernels in none but the macOS one
 (native_functions.yaml, torch 2.9 to 2.15).
 """
 
+# ruff: noqa: PLR0917  (the signatures are those of native_functions.yaml)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -14,7 +14,7 @@ import torch.utils._device as default_device
 from torch.overrides import TorchFunctionMode
 
 from course_utils.emulation.runtime import Runtime
-from course_utils.emulation.tensor import DEVICE, is_emulated
+from course_utils.emulation.tensor import DENSE_ONLY, DEVICE, is_emulated, is_really_meta
 
 _WITHOUT_INDEX = torch.device("mps")
 _MPS = ("mps", "mps:0")
@@ -28,6 +28,15 @@ def _complete(value: Any) -> Any:
     if isinstance(value, str) and value in _MPS:
         return DEVICE
     return value
+
+
+def _is_mps(value: Any) -> bool:
+    return isinstance(value, torch.device) and value == DEVICE
+
+
+def _refuse_sparse(args: tuple[Any, ...]) -> None:
+    if args and isinstance(args[0], torch.Tensor) and args[0].layout is not torch.strided:
+        raise NotImplementedError(DENSE_ONLY.format(layout=args[0].layout))
 
 
 def _is_meta_device(value: Any) -> bool:
@@ -49,11 +58,15 @@ class DeviceNames(TorchFunctionMode):
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
+        if func is torch.device:  # torch.device("mps") has no index on a Mac either
+            return func(*args, **(kwargs or {}))
         args = tuple(map(_complete, args))
         kwargs = {name: _complete(value) for name, value in kwargs.items()} if kwargs else {}
         default = default_device.CURRENT_DEVICE
         if default is not None and kwargs.get("device") is None and func in default_device._device_constructors():
             kwargs["device"] = _complete(default)
+        if any(map(_is_mps, args)) or _is_mps(kwargs.get("device")):
+            _refuse_sparse(args)
         call = self.runtime.call
         outermost = not call.name
         real_meta = self._means_meta(args, kwargs)
@@ -68,20 +81,16 @@ class DeviceNames(TorchFunctionMode):
                 call.name = ""
 
     def _run(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if func in _FROM_DATA and kwargs.get("device") == DEVICE:
+        if func in _FROM_DATA and _is_mps(kwargs.get("device")):
             return _from_data(func, args, kwargs)
-        if func is torch.Tensor.to and DEVICE in args[1:2] and is_emulated(args[0]):
+        if func is torch.Tensor.to and any(map(_is_mps, args[1:2])) and is_emulated(args[0]):
             args = (args[0], *args[2:])  # already there, so only a dtype may be left to change
             if not args[1:] and not kwargs:
                 return args[0]
-        elif func is torch.Tensor.to and kwargs.get("device") == DEVICE and is_emulated(args[0]):
+        elif func is torch.Tensor.to and _is_mps(kwargs.get("device")) and is_emulated(args[0]):
             del kwargs["device"]
             if not args[1:] and not kwargs:
                 return args[0]
-        if func is torch.Tensor.backward:  # runs the caller's hooks and autograd functions
-            self.runtime.call.name = ""
-            with self:
-                return _backward(*args, **kwargs)
         return func(*args, **kwargs)
 
     def _means_meta(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -93,7 +102,7 @@ class DeviceNames(TorchFunctionMode):
             return False
         tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
         with torch._C.DisableTorchFunction():
-            return any(torch._C.TensorBase.is_meta.__get__(t) and not is_emulated(t) for t in tensors)
+            return any(map(is_really_meta, tensors))
 
 
 def _from_data(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor:
@@ -107,11 +116,23 @@ def _from_data(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     return result.requires_grad_() if requires_grad else result
 
 
-def _backward(
-    tensor: torch.Tensor,
-    gradient: torch.Tensor | None = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    inputs: Any = None,
-) -> None:
-    torch.autograd.backward(tensor, gradient, retain_graph, create_graph, inputs=inputs)
+
+def engine_under_names(mode: DeviceNames) -> tuple[Any, str, Callable[..., Any]]:
+    """Keep the mode on while autograd runs the caller's hooks and functions; torch switches it off there.
+
+    Returns:
+        Owner, name and replacement of the one place through which Tensor.backward, torch.autograd.backward and
+        torch.autograd.grad start the engine (private, unchanged from torch 2.3 to 2.15).
+    """
+    original = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        call = mode.runtime.call
+        name, call.name = call.name, ""
+        try:
+            with mode:
+                return original(*args, **kwargs)
+        finally:
+            call.name = name
+
+    return torch.autograd, "_engine_run_backward", run

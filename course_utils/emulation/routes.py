@@ -5,6 +5,7 @@ On a Mac these are the turns: `convolution` to `_mps_convolution`, attention wit
 without MPS do not hold the turns at all (`#ifdef USE_MPS`), so they are taken in Python.
 """
 
+# ruff: noqa: PLR0917  (the signatures are those of native_functions.yaml)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -158,10 +159,21 @@ def lstm_input(
     """Choose as ATen/native/RNN.cpp does for an input on MPS: one fused operator for all layers."""
     if hx[0].size(2) != hx[1].size(2):
         raise RuntimeError(messages.LSTM_PROJECTIONS)
-    output, h, c, *_ = aten._lstm_mps(
-        x, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-    )
+    output, h, c, *_ = aten._lstm_mps(x, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     return output, h, c
+
+
+def rms_norm(
+    x: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    """Choose as ATen/native/layer_norm.cpp does on MPS: the fused kernel has no backward there."""
+    needs_grad = torch.is_grad_enabled() and (x.requires_grad or (weight is not None and weight.requires_grad))
+    if weight is not None and not needs_grad:
+        out, _ = aten._fused_rms_norm(x, normalized_shape, weight, eps)
+    else:
+        composite = torch._C.DispatchKey.CompositeImplicitAutograd
+        out, _ = aten._fused_rms_norm.default._op_dk(composite, x, normalized_shape, weight, eps)
+    return out  # type: ignore[no-any-return]
 
 
 # Composite operators that autograd decomposes: registered for the autograd key, and for the MPS key because
@@ -169,4 +181,5 @@ def lstm_input(
 ABOVE_AUTOGRAD: dict[str, Kernel] = {
     "scaled_dot_product_attention": scaled_dot_product_attention,
     "lstm.input": lstm_input,
+    "rms_norm": rms_norm,
 }

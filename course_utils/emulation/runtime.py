@@ -11,10 +11,10 @@ from typing import Literal
 import torch
 
 from course_utils.emulation import messages
+from course_utils.emulation.generator import EmulatedGenerator
 from course_utils.emulation.kernels import KernelTable
 from course_utils.emulation.ledger import Copy, Direction, Fallback, HostWait, Recorder
 from course_utils.emulation.location import Location, caller
-from course_utils.emulation.generator import EmulatedGenerator
 from course_utils.emulation.tensor import Meter
 
 Policy = Literal["raise", "fallback", "record"]
@@ -79,7 +79,9 @@ class Runtime:
     def note_copy(self, direction: Direction, n_bytes: int, *, blocking: bool, cause: str = "") -> None:
         """Record a copy between host and device."""
         self.recorder.copies.append(
-            Copy(direction, n_bytes, blocking, cause or _SPELLING.get(self.call.name, self.call.name) or "copy", caller())
+            Copy(
+                direction, n_bytes, blocking, cause or _SPELLING.get(self.call.name, self.call.name) or "copy", caller()
+            )
         )
 
     def note_wait(self, operator: str, cause: str = "") -> None:
@@ -92,8 +94,9 @@ class Runtime:
             cause = spelled
         location = caller()
         cause = cause or spelled or (f"{self.call.name}()" if self.call.name else operator)
-        if location.entry and location.entry.rpartition(".")[2] not in (self.call.name, "synchronize"):
-            cause = f"{cause} in {location.entry}"
+        entry = location.entry
+        if entry and entry.rpartition(".")[2] != self.call.name and not cause.startswith("torch."):
+            cause = f"{cause} in {entry}"
         self.recorder.waits.append(HostWait(cause, operator, location))
 
     def note_fallback(self, operator: str, verdict: Literal["cpu_always", "missing"], n_bytes: int) -> None:

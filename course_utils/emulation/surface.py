@@ -1,4 +1,4 @@
-"""What Python code can ask of a Mac's torch, answered for the emulated device: attributes, torch.mps, torch.accelerator.
+"""What Python code can ask of a Mac's torch, answered for the emulated device.
 
 Every answer is a plain replacement of one attribute, so that `context` can put the original back.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import torch
-import torch.mps
+import torch.mps.event
 
 from course_utils.emulation import messages
 from course_utils.emulation.generator import GeneratorFactory
@@ -22,6 +22,7 @@ Replacement = tuple[Any, str, Any]
 
 _BASE: Any = torch._C.TensorBase
 _STORAGE: Any = torch._C.StorageBase
+_MPS_DEVICE_TYPE = 13  # c10::DeviceType::MPS
 _TYPE_NAMES = {
     torch.float32: "FloatTensor",
     torch.float16: "HalfTensor",
@@ -103,19 +104,20 @@ def storage_attributes(runtime: Runtime) -> Iterator[Replacement]:
         if data_of_storage(storage) is not None:
             return storage
         with torch._C.DisableTorchFunction():
-            data = torch.empty(0, dtype=torch.uint8, device="cpu").set_(storage).clone()  # type: ignore[call-overload]
-            runtime.note_copy("to mps", data.nbytes, blocking=True, cause="load")
+            data = torch.empty(0, dtype=torch.uint8, device="cpu").set_(storage).clone()
+            runtime.note_copy("to mps", data.nbytes, blocking=True, cause="torch.load")
             return new_storage(data, runtime.meter)
 
-    original_cpu = torch.UntypedStorage.cpu
+    original_cpu: Any = torch.UntypedStorage.cpu
 
-    def to_cpu(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    def to_cpu(storage: torch.UntypedStorage) -> Any:
         data = data_of_storage(storage)
         if data is None:
             return original_cpu(storage)
-        runtime.note_copy("to cpu", storage.nbytes(), blocking=True, cause="save")
-        runtime.note_wait("", "save")
-        return data.untyped_storage().clone()
+        runtime.note_copy("to cpu", storage.nbytes(), blocking=True, cause="torch.save")
+        runtime.note_wait("", "torch.save")
+        whole: Any = data.untyped_storage()  # `data` itself may cover only a part of it
+        return whole.clone()
 
     def data_ptr(storage: torch.UntypedStorage) -> int:
         data = data_of_storage(storage)
@@ -131,10 +133,6 @@ def _memory_of_this_machine() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _no_time(*_: Any) -> NoReturn:
-    raise RuntimeError("the emulated MPS device never gives a time; measure on a Mac")
-
-
 def _only_metal(*_: Any, **__: Any) -> NoReturn:
     raise NotImplementedError("the emulated MPS device has no Metal: shaders, captures and traces need a Mac")
 
@@ -145,10 +143,6 @@ def mps_functions(runtime: Runtime) -> Iterator[Replacement]:
     def synchronize() -> None:
         runtime.note_wait("", "torch.mps.synchronize")
 
-    def event_wait(_: int) -> None:
-        runtime.note_wait("", "torch.mps.Event.synchronize")
-
-    events = iter(range(1, 1 << 62))
     answers: dict[str, Any] = {
         "_has_mps": True,
         "_mps_is_available": lambda: True,
@@ -164,13 +158,6 @@ def mps_functions(runtime: Runtime) -> Iterator[Replacement]:
         "_mps_driverAllocatedMemory": lambda: runtime.meter.peak_bytes,
         # about two thirds of memory is what Metal recommends on most Macs
         "_mps_recommendedMaxMemory": lambda: _memory_of_this_machine() * 2 // 3,
-        "_mps_acquireEvent": lambda _timing: next(events),
-        "_mps_releaseEvent": lambda _: None,
-        "_mps_recordEvent": lambda _: None,
-        "_mps_waitForEvent": lambda _: None,
-        "_mps_queryEvent": lambda _: True,
-        "_mps_synchronizeEvent": event_wait,
-        "_mps_elapsedTimeOfEvents": _no_time,
         "_mps_compileShader": _only_metal,
         "_mps_loadMetalllib": _only_metal,
         "_mps_loadMetallibFromPath": _only_metal,
@@ -183,6 +170,40 @@ def mps_functions(runtime: Runtime) -> Iterator[Replacement]:
         yield torch._C, name, answer
     yield torch.mps, "_default_mps_generator", None
     yield torch, "Generator", GeneratorFactory
+    event = _make_event(runtime)
+    yield torch.mps, "Event", event
+    yield torch.mps.event, "Event", event
+
+
+def _make_event(runtime: Runtime) -> type:
+    """Make the class that stands in for torch.mps.Event; it waits for nothing and gives no time."""
+
+    class Event:
+        """Marks a place in the queue of the emulated device, whose work is always done."""
+
+        def __init__(self, enable_timing: bool = False) -> None:
+            self.enable_timing = enable_timing
+
+        def record(self) -> None:
+            """Do nothing."""
+
+        def wait(self) -> None:
+            """Do nothing."""
+
+        def query(self) -> bool:
+            """Say that all work before the event is done."""
+            return True
+
+        def synchronize(self) -> None:
+            """Count a host wait."""
+            runtime.note_wait("", "torch.mps.Event.synchronize")
+
+        def elapsed_time(self, end_event: Event) -> float:
+            """Refuse: the emulated device never gives a time."""
+            del end_event
+            raise RuntimeError("the emulated MPS device never gives a time; measure on a Mac")
+
+    return Event
 
 
 def accelerator_functions(runtime: Runtime) -> Iterator[Replacement]:
@@ -205,6 +226,8 @@ def accelerator_functions(runtime: Runtime) -> Iterator[Replacement]:
         "_accelerator_setDeviceIndex": lambda _: None,
         "_accelerator_exchangeDevice": lambda _: 0,
         "_accelerator_maybeExchangeDevice": lambda _: 0,
+        "_accelerator_getStream": lambda _=0: torch.Stream(stream_id=0, device_index=0, device_type=_MPS_DEVICE_TYPE),
+        "_accelerator_setStream": lambda _: None,
         "_accelerator_synchronizeDevice": synchronize,
         "_accelerator_emptyCache": lambda: None,
         "_accelerator_isAllocatorInitialized": lambda: True,

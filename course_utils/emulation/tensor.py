@@ -19,8 +19,13 @@ import torch
 from course_utils.emulation import messages
 
 DEVICE = torch.device("mps", 0)
+DENSE_ONLY = (
+    "the emulated MPS device holds dense tensors only, not {layout}; call .to_dense() first "
+    "(on a Mac, torch 2.9 and later hold sparse COO tensors)"
+)
 
 _BASE: Any = torch._C.TensorBase
+_Storage: Any = torch.UntypedStorage
 _is_meta = _BASE.is_meta.__get__
 storage_of = _BASE.untyped_storage
 _keys = torch._C._dispatch_keys
@@ -65,6 +70,11 @@ class _Data:
         self.meter.add(-self.n_bytes)
 
 
+def is_really_meta(tensor: torch.Tensor) -> bool:
+    """Say whether a tensor is a meta tensor of the caller's, not one of the device."""
+    return bool(_is_meta(tensor)) and not _keys(tensor).has(_MPS_KEY)
+
+
 def is_emulated(tensor: torch.Tensor) -> bool:
     """Say whether a tensor lives on the emulated device."""
     return bool(_is_meta(tensor)) and _keys(tensor).has(_MPS_KEY)
@@ -77,6 +87,12 @@ def prepare_templates() -> None:
             _templates[dtype] = torch.empty(0, dtype=dtype, device="meta")
 
 
+def new_meta_storage(n_bytes: int) -> torch.UntypedStorage:
+    """Make a storage without memory."""
+    storage: torch.UntypedStorage = _Storage(n_bytes, device="meta")
+    return storage
+
+
 def make_meta(
     size: tuple[int, ...], stride: tuple[int, ...], offset: int, dtype: torch.dtype, storage: torch.UntypedStorage
 ) -> torch.Tensor:
@@ -84,12 +100,10 @@ def make_meta(
     if dtype not in _templates:
         raise TypeError(f"the emulated MPS device holds no {dtype}; it holds {', '.join(map(str, _DTYPES))}")
     meta = _templates[dtype].detach()
-    return meta.set_(storage, offset, size, stride)  # type: ignore[call-overload,no-any-return]
+    return meta.set_(storage, offset, size, stride)
 
 
-def from_cpu(
-    cpu: torch.Tensor, meter: Meter, storages: dict[int, torch.UntypedStorage] | None = None
-) -> torch.Tensor:
+def from_cpu(cpu: torch.Tensor, meter: Meter, storages: dict[int, torch.UntypedStorage] | None = None) -> torch.Tensor:
     """Make a tensor of the device over a CPU tensor's memory; nothing is copied.
 
     Args:
@@ -114,7 +128,7 @@ def from_cpu(
         if storages is not None:
             storages[cpu_storage._cdata] = storage
     meta = make_meta(tuple(cpu.size()), cpu.stride(), int(cpu.storage_offset()), cpu.dtype, storage)
-    tensor = torch.Tensor._make_subclass(torch.Tensor, meta, False, device_for_backend_keys=DEVICE)  # type: ignore[call-arg]
+    tensor = torch.Tensor._make_subclass(torch.Tensor, meta, False, device_for_backend_keys=DEVICE)
     if cpu.is_conj():
         torch._C._set_conj(tensor, True)
     if cpu.is_neg():
@@ -124,7 +138,7 @@ def from_cpu(
 
 def new_storage(cpu: torch.Tensor, meter: Meter) -> torch.UntypedStorage:
     """Make a storage of the device over the memory of a CPU tensor."""
-    storage = torch.UntypedStorage(cpu.untyped_storage().nbytes(), device="meta")
+    storage: torch.UntypedStorage = new_meta_storage(cpu.untyped_storage().nbytes())
     setattr(storage, _ATTRIBUTE, _Data(cpu, meter))
     return storage
 
@@ -150,7 +164,7 @@ def to_cpu_view(tensor: torch.Tensor) -> torch.Tensor:
     else:
         view = torch.empty(0, dtype=dtype).set_(
             base.untyped_storage(), tensor.storage_offset(), tensor.size(), tensor.stride()
-        )  # type: ignore[call-overload]
+        )
     if dtype.is_complex and tensor.is_conj() is not view.is_conj():
         view = view.conj()
     if tensor.is_neg() is not view.is_neg():
