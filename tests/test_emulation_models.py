@@ -20,6 +20,7 @@ class Recurrent(nn.Module):
         self.head = nn.Linear(48, 5)
 
     def forward(self, tokens):
+        """Classify token numbers (batch, length)."""
         return self.head(self.recurrent(self.embedding(tokens))[0].mean(1))
 
 
@@ -35,6 +36,7 @@ class SmallBert(nn.Module):
         self.head = nn.Linear(32, 5)
 
     def forward(self, tokens):
+        """Classify token numbers (batch, length); 0 is padding."""
         positions = torch.arange(tokens.size(1), device=tokens.device)
         hidden = self.tokens(tokens) + self.positions(positions)
         return self.head(torch.tanh(self.encoder(hidden, src_key_padding_mask=tokens == 0)[:, 0]))
@@ -139,6 +141,21 @@ def test_lstm_dropout_repeats_in_backward():
         nudge[2, 0, 1] = 1e-2
         slope = (run(x + nudge) - run(x - nudge)) / 2e-2
         torch.testing.assert_close(x.grad[2, 0, 1].cpu(), slope.detach().cpu(), rtol=2e-2, atol=1e-4)
+
+
+def test_torchvision_operators_are_native():
+    """Operators that torchvision itself registers for MPS run there without a fallback, nms and roi_align."""
+    boxes = torch.tensor([[0.0, 0.0, 4.0, 4.0], [0.0, 0.0, 4.0, 3.9], [5.0, 5.0, 8.0, 8.0]])
+    scores = torch.tensor([0.9, 0.8, 0.7])
+    features = torch.arange(64.0).view(1, 1, 8, 8)
+    expected = torchvision.ops.roi_align(features, [boxes], 2)
+    with emulated_mps(missing="raise") as mps:
+        kept = torchvision.ops.nms(boxes.to("mps"), scores.to("mps"), 0.5)
+        assert kept.tolist() == [0, 2]
+        pooled = torchvision.ops.roi_align(features.to("mps").requires_grad_(), [boxes.to("mps")], 2)
+        pooled.sum().backward()
+        torch.testing.assert_close(pooled.detach().cpu(), expected)
+        assert mps.ledger().operators["torchvision::nms"] == 1
 
 
 def test_inference_mode_runs():

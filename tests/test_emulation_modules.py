@@ -130,6 +130,7 @@ MODULES = {
     },
 }
 
+
 def _clipped(x):
     layer = nn.Linear(8, 2).to(x.device)
     nn.init.ones_(layer.weight)

@@ -174,33 +174,21 @@ def _register_kernels(stack: ExitStack, runtime: Runtime) -> None:
                 kernel = make_native(runtime, Plan(operator, name))
             aten.impl(name, kernel, "MPS")
         for name, kernel in make_meta_factories(runtime, special).items():
-            aten.impl(name, kernel, "Meta")
+            aten.impl(name, kernel, "Meta", allow_override=True)
         for name, kernel in ABOVE_AUTOGRAD.items():
             aten.impl(name, kernel, "MPS")
             aten.impl(name, kernel, "AutogradMPS")
         for name in autocast.operators():
             autocast_kernel = autocast.make_kernel(name)
             if autocast_kernel is not None:
-                aten.impl(name, autocast_kernel, autocast.KEY)
-    _register_others(stack, runtime)
-    _library(stack, "_").fallback(make_fallback(runtime, {}), "MPS")
-
-
-def _register_others(stack: ExitStack, runtime: Runtime) -> None:
-    """Register what libraries such as torchvision bring for MPS, if they are loaded."""
-    libraries: dict[str, Any] = {}
-    for qualified in sorted(runtime.table.other_native):
-        operator = resolve(qualified)
-        if operator is None:
-            continue
-        namespace, _, name = qualified.partition("::")
-        if namespace not in libraries:
-            libraries[namespace] = _library(stack, namespace)
-        libraries[namespace].impl(name, make_native(runtime, Plan(operator, name)), "MPS")
+                aten.impl(name, autocast_kernel, autocast.KEY, allow_override=True)
+    _library(stack, "_").fallback(make_fallback(runtime), "MPS")
 
 
 def _library(stack: ExitStack, namespace: str) -> Any:
     make: Any = torch.library.Library  # untyped in torch
     library = make(namespace, "IMPL")
+    # destroying a library also strikes off torch's own entry for a kernel that it had overridden
+    stack.callback(torch.library._impls.update, frozenset(torch.library._impls))
     stack.callback(library._destroy)
     return library

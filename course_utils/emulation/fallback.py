@@ -8,18 +8,25 @@ import torch
 
 from course_utils.emulation import messages
 from course_utils.emulation.call import Arguments, Kernel, Plan
-from course_utils.emulation.dispatch import compute
+from course_utils.emulation.dispatch import compute, make_native
 from course_utils.emulation.runtime import Runtime
 
 
-def make_fallback(runtime: Runtime, plans: dict[Any, Plan]) -> Kernel:
+def make_fallback(runtime: Runtime) -> Kernel:
     """Make the kernel for everything without one: it raises, falls back or records, as the policy says."""
+    plans: dict[Any, Plan] = {}
+    from_libraries: dict[Any, Kernel] = {}
 
     def fallback(operator: Any, *args: Any, **kwargs: Any) -> Any:
+        if operator in from_libraries:
+            return from_libraries[operator](*args, **kwargs)
         with torch._C.DisableTorchFunction():
             plan = plans.get(operator)
             if plan is None:
                 plan = plans[operator] = Plan(operator, operator.name().rpartition("::")[2])
+            if plan.qualified in runtime.table.other_native:  # torchvision may load at any time
+                from_libraries[operator] = make_native(runtime, plan)
+                return from_libraries[operator](*args, **kwargs)
             runtime.note_operator(plan.qualified, "missing")
             if runtime.policy == "raise":
                 if operator.namespace == "c10d":

@@ -116,7 +116,6 @@ def _from_data(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     return result.requires_grad_() if requires_grad else result
 
 
-
 def engine_under_names(mode: DeviceNames) -> tuple[Any, str, Callable[..., Any]]:
     """Keep the mode on while autograd runs the caller's hooks and functions; torch switches it off there.
 
