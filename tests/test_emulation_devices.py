@@ -239,6 +239,32 @@ def test_data_loader_and_meta():
         assert layer.to_empty(device="mps").weight.device == MPS
 
 
+def test_pinning_warns_as_on_a_mac():
+    """A DataLoader asked to pin memory says that MPS does not, and goes on (DEV-04)."""
+    data = torch.utils.data.TensorDataset(torch.arange(4.0))
+    with (
+        emulated_mps(),
+        pytest.warns(UserWarning, match="'pin_memory' argument is set as true but not supported on MPS"),
+    ):
+        (batch,) = next(iter(torch.utils.data.DataLoader(data, batch_size=4, pin_memory=True)))
+    assert batch.tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_training(dtype):
+    """A convolutional model in 16 bits trains, and its numbers stay close to float32's."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, 2))
+    x = torch.randn(2, 3, 8, 8)
+    twin = copy.deepcopy(model)
+    model(x).pow(2).mean().backward()
+    with emulated_mps():
+        twin.to("mps", dtype)
+        twin(x.to("mps", dtype)).pow(2).mean().backward()
+        found = twin[0].weight.grad.float().cpu()
+    torch.testing.assert_close(found, model[0].weight.grad, rtol=0.2, atol=0.02)
+
+
 def test_hooks_see_the_device_by_name():
     """A gradient hook and a custom autograd function may name the device during backward."""
 

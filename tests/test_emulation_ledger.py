@@ -8,6 +8,8 @@ import torch
 from torch import nn
 
 from course_utils.emulation import Ledger, emulated_mps
+from course_utils.emulation.context import doubts
+from course_utils.emulation.ledger import Recorder
 
 READS = {
     "item()": lambda x: x[0].item(),
@@ -133,6 +135,17 @@ def test_snapshot_is_frozen():
             ledger.waits = ()
         with pytest.raises(TypeError):
             ledger.operators["aten::add.Tensor"] = 0
+
+
+def test_doubts_are_stated():
+    """A release outside the tested range, or a result computed otherwise than on MPS, is a warning of the ledger."""
+    assert doubts("2.14.1+cpu") == doubts("2.9.0") == ()
+    assert "2.99.0 is outside the releases" in doubts("2.99.0")[0]
+    recorder = Recorder()
+    recorder.warnings.extend(["doubtful", "doubtful"])
+    recorder.clear()
+    assert recorder.snapshot().warnings == ("doubtful",)
+    assert "note: doubtful" in str(recorder.snapshot())
 
 
 def test_ledger_prints_without_a_time():

@@ -24,6 +24,7 @@ from course_utils.emulation.runtime import Observer, Policy, Runtime
 from course_utils.emulation.tensor import DEVICE, prepare_templates
 from course_utils.emulation.variable import fallback_was_enabled
 
+OLDEST_TESTED, NEWEST_TESTED = (2, 9), (2, 14)
 _ABSENT = object()
 _CACHED = ("is_available", "is_macos_or_newer", "is_macos13_or_newer", "get_name", "get_core_count")
 
@@ -72,6 +73,17 @@ def choose_policy(fallback: bool | None, missing: Policy | None, from_variable: 
     return "fallback" if (from_variable() if fallback is None else fallback) else "raise"
 
 
+def doubts(torch_version: str) -> tuple[str, ...]:
+    """State what is unverified about emulating a torch release, such as "2.14.1+cpu"; pure."""
+    release = tuple(int(part) for part in torch_version.split(".")[:2])
+    if OLDEST_TESTED <= release <= NEWEST_TESTED:
+        return ()
+    return (
+        f"torch {torch_version} is outside the releases that this emulation follows (2.9 to 2.14): "
+        "routes and texts are unverified",
+    )
+
+
 @contextmanager
 def emulated_mps(
     *,
@@ -114,6 +126,7 @@ def emulated_mps(
         )
     policy = choose_policy(fallback, missing, fallback_was_enabled)
     runtime = Runtime(table=kernels or mps_kernels(), policy=policy, observer=observer)
+    runtime.recorder.warnings.extend(doubts(torch.__version__))
     prepare_templates()
     with ExitStack() as stack:
         stack.callback(_clear_caches)

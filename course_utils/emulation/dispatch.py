@@ -38,20 +38,21 @@ def compute(runtime: Runtime, plan: Plan, arguments: Arguments) -> Any:
         before = torch.default_generator.get_state()
         torch.default_generator.set_state(runtime.generator.get_state())
         try:
-            return _in_supported_dtype(plan, arguments)
+            return _in_supported_dtype(runtime, plan, arguments)
         finally:
             runtime.generator.set_state(torch.default_generator.get_state())
             torch.default_generator.set_state(before)
-    return _in_supported_dtype(plan, arguments)
+    return _in_supported_dtype(runtime, plan, arguments)
 
 
-def _in_supported_dtype(plan: Plan, arguments: Arguments) -> Any:
+def _in_supported_dtype(runtime: Runtime, plan: Plan, arguments: Arguments) -> Any:
     """Run on the CPU, in float32 where the CPU has no half precision kernel but MPS does."""
     try:
         return plan.compute(*arguments.args, **arguments.kwargs)
     except RuntimeError as error:  # includes NotImplementedError
         if not ("not implemented for 'Half'" in str(error) or "not implemented for 'BFloat16'" in str(error)):
             raise
+    runtime.recorder.warnings.append(f"{plan.qualified}: this CPU has no half precision kernel, computed in float32")
     return _in_float32(plan, arguments)
 
 

@@ -76,7 +76,7 @@ class Ledger:
             waits as well; those are in `copies`, because moving a batch is not what a training loop can avoid.
         fallbacks: every operator that ran on the CPU instead, in order.
         operators: how often each operator reached the device's key, by overload name ("aten::add.Tensor").
-        warnings: what the counts leave out.
+        warnings: what is doubtful about the counts or the results.
     """
 
     copies: tuple[Copy, ...]
@@ -153,6 +153,6 @@ class Recorder:
         )
 
     def clear(self) -> None:
-        """Forget everything recorded so far."""
-        for record in (self.copies, self.waits, self.fallbacks, self.operators, self.warnings):
+        """Forget every event so far; what is doubtful stays so."""
+        for record in (self.copies, self.waits, self.fallbacks, self.operators):
             record.clear()
