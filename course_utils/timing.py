@@ -18,7 +18,7 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from torch.utils._pytree import tree_map_only
 
-from course_utils import chips, devices
+from course_utils import chips, devices, emulation
 from course_utils.measurement import WIDE_SPREAD, Comparison, Timing, doubts
 
 # one reading lasts at least this long, so that reading the clock and waiting (0.1 to 0.3 ms on MPS, pytorch #184778)
@@ -26,6 +26,7 @@ from course_utils.measurement import WIDE_SPREAD, Comparison, Timing, doubts
 READING_S = 0.005
 MIN_READINGS = 9
 MAX_CALLS_PER_READING = 1_000_000
+EMULATED = "an emulated device computes on the CPU and has no time of its own"
 
 
 @runtime_checkable
@@ -92,6 +93,8 @@ def benchmark(
     _check_options(warmup=warmup, repetitions=repetitions, min_time_s=min_time_s, max_time_s=max_time_s)
     _check_inputs(inputs)
     on = devices.pick_device() if device is None else devices.require_usable(device)
+    if _is_emulated(on):
+        raise ValueError(f"device {str(on)!r} is emulated: {EMULATED}; measure on device='cpu', or on a Mac")
     _check_module_device(fn, on)
     arguments = tree_map_only(torch.Tensor, lambda tensor: tensor.to(on), tuple(inputs))
     wait = synchronize or (lambda: devices.synchronize(on))
@@ -155,6 +158,9 @@ def compare_devices(
             missing.append((str(candidate), f"{found.state}: {found.reason}"))
             continue
         on = devices.parse_device(candidate)
+        if _is_emulated(on):
+            missing.append((str(candidate), EMULATED))
+            continue
         fn, arguments, flop = _set_up(work, inputs, on)
         timings.append(benchmark(fn, device=on, inputs=arguments, label=name, **({"flop": flop} | options)))
     return Comparison(label=name, timings=tuple(timings), missing=tuple(missing))
@@ -163,6 +169,10 @@ def compare_devices(
 def name_of(fn: Callable[..., Any]) -> str:
     """Name a callable for tables: a function's name, else the class's."""
     return str(getattr(fn, "__name__", type(fn).__name__))
+
+
+def _is_emulated(device: torch.device) -> bool:
+    return device.type == "mps" and emulation.is_active()
 
 
 def _default_devices() -> list[str]:

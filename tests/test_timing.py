@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from course_utils import devices, timing
+from course_utils.emulation import emulated_mps
 from course_utils.timing import benchmark, compare_devices
 from course_utils.toy_device import ToyDevice
 
@@ -211,6 +212,20 @@ def test_lying_mps_gets_no_time(monkeypatch):
 
     assert comparison.on("mps") is None
     assert comparison.missing[0][1].startswith("present but unusable")
+
+
+def test_emulated_mps_gets_no_time():
+    """Inside the emulated device code for a Mac runs, but nothing is timed as MPS."""
+    if torch.backends.mps.is_built():
+        pytest.skip("emulation refuses to start where torch has MPS")
+    x = torch.ones(2)
+    with emulated_mps():
+        with pytest.raises(ValueError, match="'mps(:0)?' is emulated"):
+            benchmark(torch.relu, device="mps", inputs=(x,))
+        comparison = compare_devices(torch.relu, inputs=(x,), repetitions=3)
+
+    assert comparison.on("mps") is None
+    assert "has no time of its own" in dict(comparison.missing)["mps"]
 
 
 def test_modules_are_copied_to_each_device():

@@ -1,0 +1,62 @@
+"""An emulated MPS device for machines without one: same routes, errors and counts as on a Mac, never a time.
+
+    from course_utils.emulation import emulated_mps
+    with emulated_mps() as mps:
+        model.to("mps")(x.to("mps")).sum().item()
+        print(mps.ledger())
+
+Importing this package does not import torch, so `is_active()` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from course_utils.emulation import variable  # noqa: F401  (records the fallback variable now, before torch loads)
+from course_utils.emulation.state import is_active
+
+# public name -> the module that holds it
+_HOME = {
+    "EmulatedMps": "context",
+    "emulated_mps": "context",
+    "KernelTable": "kernels",
+    "mps_kernels": "kernels",
+    "Copy": "ledger",
+    "Fallback": "ledger",
+    "HostWait": "ledger",
+    "Ledger": "ledger",
+    "Location": "location",
+}
+
+__all__ = [
+    "Copy",
+    "EmulatedMps",
+    "Fallback",
+    "HostWait",
+    "KernelTable",
+    "Ledger",
+    "Location",
+    "emulated_mps",
+    "is_active",
+    "mps_kernels",
+]
+
+if TYPE_CHECKING:
+    from course_utils.emulation.context import EmulatedMps, emulated_mps
+    from course_utils.emulation.kernels import KernelTable, mps_kernels
+    from course_utils.emulation.ledger import Copy, Fallback, HostWait, Ledger
+    from course_utils.emulation.location import Location
+
+
+def __getattr__(name: str) -> Any:
+    """Load the module that holds `name` on first use (PEP 562)."""
+    if name in _HOME:
+        return getattr(importlib.import_module(f"course_utils.emulation.{_HOME[name]}"), name)
+    raise AttributeError(
+        f"module 'course_utils.emulation' has no attribute {name!r}; it has {', '.join(sorted(__all__))}"
+    )
+
+
+def __dir__() -> list[str]:
+    return __all__

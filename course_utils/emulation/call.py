@@ -1,0 +1,159 @@
+"""One call of an operator: what its schema says, and its arguments with CPU memory in place of the device's tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from course_utils.emulation import messages
+from course_utils.emulation.generator import EmulatedGenerator
+from course_utils.emulation.mps_only import STAND_INS
+from course_utils.emulation.runtime import Runtime
+from course_utils.emulation.tensor import DENSE_ONLY, follow_cpu, from_cpu, is_emulated, storage_of, to_cpu_view
+
+Kernel = Callable[..., Any]
+
+# a mask among the indices becomes `nonzero`, whose result the host needs (expandTensors in C++)
+INDEXING = frozenset({"index.Tensor", "index.Tensor_out", "_index_put_impl_", "_unsafe_index.Tensor"})
+_TENSOR_TYPES = ("Tensor", "Optional[Tensor]")
+
+
+class Plan:
+    """What an operator's schema says, read once.
+
+    Args:
+        operator: an overload of torch.ops.
+        name: its overload name, such as "add.Tensor".
+    """
+
+    def __init__(self, operator: Any, name: str) -> None:
+        schema = operator._schema
+        self.operator = operator
+        self.name = name
+        self.qualified = f"{operator.namespace}::{name}"
+        self.compute: Kernel = STAND_INS.get(name, operator) if operator.namespace == "aten" else operator
+        arguments = {argument.name for argument in schema.arguments}
+        # a Python number in these places was a tensor made from a number before the dispatcher unwrapped it
+        self.tensor_positions = frozenset(
+            position for position, argument in enumerate(schema.arguments) if str(argument.type) in _TENSOR_TYPES
+        )
+        self.takes_generator = "generator" in arguments
+        self.is_random = torch.Tag.nondeterministic_seeded in operator.tags
+        self.is_pointwise = torch.Tag.pointwise in operator.tags
+        self.mutates = any(a.alias_info is not None and a.alias_info.is_write for a in schema.arguments)
+        returned = [r.alias_info for r in schema.returns]
+        self.is_view = any(info is not None and not info.is_write for info in returned)
+        self.may_alias = any(info is not None for info in returned)
+
+
+def resolve(name: str) -> Any | None:
+    """Find an overload by its name, such as "add.Tensor" or "torchvision::nms"; None where torch lacks it."""
+    namespace, _, rest = name.rpartition("::")
+    packet_name, _, overload = rest.partition(".")
+    packet = getattr(getattr(torch.ops, namespace or "aten"), packet_name, None)
+    return None if packet is None else getattr(packet, overload or "default", None)
+
+
+class Arguments:
+    """The arguments of one call with CPU views in place of the device's tensors.
+
+    Args:
+        runtime: the device.
+        plan: the operator.
+        args: positional arguments as the dispatcher passed them.
+        kwargs: keyword arguments as the dispatcher passed them.
+    """
+
+    def __init__(self, runtime: Runtime, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.runtime = runtime
+        self.plan = plan
+        self.originals: dict[int, torch.Tensor] = {}  # id of a CPU view -> the device's tensor
+        self.views: list[torch.Tensor] = []
+        self.storages: dict[int, torch.UntypedStorage] = {}
+        self.strangers: list[int] = []  # positions of CPU tensors among the tensors
+        self._position = 0
+        self.args = tuple(self._convert(arg) for arg in args)
+        if any(isinstance(args[i], (int, float, complex)) for i in plan.tensor_positions if i < len(args)):
+            self.args = self._with_number_tensors()
+        self.kwargs = {name: self._convert(value) for name, value in kwargs.items()}
+        if "device" in self.kwargs:
+            self.kwargs["device"] = torch.device("cpu")
+        if plan.takes_generator:
+            self._check_generator()
+
+    def _convert(self, value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return self._convert_tensor(value)
+        if isinstance(value, (list, tuple)) and value and not isinstance(value[0], (int, float)):
+            return type(value)(self._convert(item) for item in value)
+        return value
+
+    def _convert_tensor(self, tensor: torch.Tensor) -> torch.Tensor:
+        position, self._position = self._position, self._position + 1
+        if not is_emulated(tensor):
+            if tensor.dim() > 0:  # a CPU scalar joins any operator, as on every accelerator
+                self.strangers.append(position)
+            return tensor
+        view = to_cpu_view(tensor)
+        self.originals[id(view)] = tensor
+        self.views.append(view)
+        self.storages.setdefault(view.untyped_storage()._cdata, storage_of(tensor))
+        return view
+
+    def _with_number_tensors(self) -> tuple[Any, ...]:
+        """Make tensors of the numbers in tensor places, of the dtype that type promotion gives a number."""
+        like = next((arg for arg in self.args if isinstance(arg, torch.Tensor)), torch.empty(0, device="cpu"))
+
+        def convert(position: int, value: Any) -> Any:
+            if position in self.plan.tensor_positions and isinstance(value, (int, float, complex)):
+                return torch.scalar_tensor(value, dtype=torch.result_type(like, value), device="cpu")
+            return value
+
+        return tuple(convert(position, value) for position, value in enumerate(self.args))
+
+    def _check_generator(self) -> None:
+        generator = self.kwargs.get("generator")
+        if generator is None:
+            self.kwargs["generator"] = self.runtime.generator
+        elif not EmulatedGenerator.is_on_device(generator):
+            raise RuntimeError(messages.wrong_generator(generator.device.type))
+
+    def refuse_strangers(self) -> None:
+        """Raise MPS's own error where a CPU tensor came along; indices may stay on the CPU and are copied."""
+        if not self.strangers or not self.views:
+            return
+        if self.plan.name in INDEXING and 0 not in self.strangers:
+            for index in self.args[1]:
+                if isinstance(index, torch.Tensor) and id(index) not in self.originals:
+                    self.runtime.note_copy("to mps", index.nbytes, blocking=True, cause="index on the CPU")
+            return
+        raise RuntimeError(
+            messages.mixed_devices(
+                self.plan.name,
+                pointwise=self.plan.is_pointwise,
+                on_cpu=self.strangers[0],
+                first_is_cpu=self.strangers[0] == 0,
+            )
+        )
+
+    def wrap(self, result: Any) -> Any:
+        """Turn the CPU's results into tensors of the device; an argument that was written to comes back itself."""
+        if isinstance(result, torch.Tensor):
+            original = self.originals.get(id(result))
+            if original is not None:
+                return original
+            if result.layout is not torch.strided:
+                raise NotImplementedError(DENSE_ONLY.format(layout=result.layout))
+            if not self.plan.may_alias and result.untyped_storage()._cdata in self.storages:
+                result = result.clone()  # the CPU returned its argument where MPS makes a new tensor
+            return from_cpu(result, self.runtime.meter, self.storages)
+        if isinstance(result, (list, tuple)):
+            return type(result)(self.wrap(item) for item in result)
+        return result
+
+    def follow(self) -> None:
+        """Carry new sizes of written arguments (out=) over to the device's tensors."""
+        for view in self.views:
+            follow_cpu(self.originals[id(view)], view)

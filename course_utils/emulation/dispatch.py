@@ -1,0 +1,131 @@
+"""Run one operator of the emulated device: on the CPU memory behind its tensors, under MPS's rules.
+
+torch.library registers a Python kernel for the MPS key of every operator that has an MPS kernel on a Mac.
+The dispatcher then decides as it does there: composite operators decompose, `linear` stays `linear`, what
+has no kernel reaches the backend fallback.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from course_utils.emulation.call import INDEXING, Arguments, Kernel, Plan
+from course_utils.emulation.runtime import Runtime
+
+# the host reads a result of these to go on: sizes that depend on data, or a Python value (torch 2.9 to 2.15)
+_WAITS = {
+    "equal": "equal",
+    "nonzero": "nonzero",
+    "masked_select": "boolean mask",
+    "_unique2": "unique",
+    "_unique": "unique",
+    "unique_dim": "unique",
+    "unique_consecutive": "unique",
+    "unique_dim_consecutive": "unique",
+    "bincount": "bincount",
+    "repeat_interleave.Tensor": "repeat_interleave",
+    "masked_fill_.Tensor": "masked_fill_ with a tensor value",
+}
+_MASKS = (torch.bool, torch.uint8)
+_HALF = (torch.float16, torch.bfloat16)
+
+
+def compute(runtime: Runtime, plan: Plan, arguments: Arguments) -> Any:
+    """Run the operator on the CPU views; random operators draw from the device's stream."""
+    if plan.is_random and not plan.takes_generator:
+        before = torch.default_generator.get_state()
+        torch.default_generator.set_state(runtime.generator.get_state())
+        try:
+            return _in_supported_dtype(runtime, plan, arguments)
+        finally:
+            runtime.generator.set_state(torch.default_generator.get_state())
+            torch.default_generator.set_state(before)
+    return _in_supported_dtype(runtime, plan, arguments)
+
+
+def _in_supported_dtype(runtime: Runtime, plan: Plan, arguments: Arguments) -> Any:
+    """Run on the CPU, in float32 where the CPU has no half precision kernel but MPS does."""
+    try:
+        return plan.compute(*arguments.args, **arguments.kwargs)
+    except RuntimeError as error:  # includes NotImplementedError
+        if not ("not implemented for 'Half'" in str(error) or "not implemented for 'BFloat16'" in str(error)):
+            raise
+    runtime.recorder.warnings.append(f"{plan.qualified}: this CPU has no half precision kernel, computed in float32")
+    return _in_float32(plan, arguments)
+
+
+def _in_float32(plan: Plan, arguments: Arguments) -> Any:
+    dtype = next(view.dtype for view in arguments.views if view.dtype in _HALF)
+    widened: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def widen(value: Any) -> Any:
+        if isinstance(value, torch.Tensor) and value.dtype in _HALF:
+            wide = value.float()
+            widened[id(wide)] = (wide, value)
+            return wide
+        if isinstance(value, (list, tuple)):
+            return type(value)(widen(item) for item in value)
+        return value
+
+    def narrow(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            if id(value) in widened:
+                return widened[id(value)][1]
+            return value.to(dtype) if value.dtype is torch.float32 else value
+        if isinstance(value, (list, tuple)):
+            return type(value)(narrow(item) for item in value)
+        return value
+
+    result = plan.compute(
+        *(widen(arg) for arg in arguments.args), **{name: widen(value) for name, value in arguments.kwargs.items()}
+    )
+    if plan.mutates:
+        for wide, value in widened.values():
+            value.copy_(wide)
+    return narrow(result)
+
+
+def make_native(runtime: Runtime, plan: Plan) -> Kernel:
+    """Make the kernel of an operator that has one on MPS."""
+    if plan.is_view and not plan.mutates:
+        view_kernel = _make_view(runtime, plan)
+        if view_kernel is not None:
+            return view_kernel
+    wait = _WAITS.get(plan.name, "")
+    indexes = plan.name in INDEXING
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        with torch._C.DisableTorchFunction():
+            runtime.note_operator(plan.qualified, "native")
+            arguments = Arguments(runtime, plan, args, kwargs)
+            if arguments.strangers:
+                arguments.refuse_strangers()
+            if wait:
+                runtime.note_wait(plan.qualified, wait)
+            elif indexes and any(i is not None and i.dtype in _MASKS for i in args[1]):
+                runtime.note_wait(plan.qualified, "boolean mask")
+            result = compute(runtime, plan, arguments)
+            if plan.mutates:
+                arguments.follow()
+            return arguments.wrap(result)
+
+    return kernel
+
+
+def _make_view(runtime: Runtime, plan: Plan) -> Kernel | None:
+    """Make the kernel of a view: torch's own, which only computes sizes and keeps storage and keys."""
+    for alias in ("Meta", "CompositeExplicitAutograd"):
+        if torch._C._dispatch_has_kernel_for_dispatch_key(plan.qualified, alias):
+            key = getattr(torch._C.DispatchKey, alias)
+            break
+    else:
+        return None
+    run = plan.operator._op_dk
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        runtime.note_operator(plan.qualified, "native")
+        return run(key, *args, **kwargs)
+
+    return kernel

@@ -1,0 +1,52 @@
+"""Which operators have an MPS kernel, as the emulated device needs to know it: one function, `mps_kernels`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from course_utils.operators.hand_registered import hand_registered, torchvision_kernels
+from course_utils.operators.table import operator_table
+
+# operators outside aten that MPS builds know: torchvision registers its own
+_TORCHVISION = frozenset(name for name, since in torchvision_kernels().items() if since is not None)
+
+
+@dataclass(frozen=True)
+class KernelTable:
+    """The operators that a torch release runs on MPS.
+
+    Args:
+        torch_version: the release, such as "2.14.1".
+        native: overloads of aten with an MPS kernel, such as "add.Tensor" or "linear".
+        cpu_always: overloads of aten that run on the CPU with a warning, whatever the fallback variable says.
+        other_native: qualified names outside aten with an MPS kernel, such as "torchvision::nms".
+    """
+
+    torch_version: str
+    native: frozenset[str]
+    cpu_always: frozenset[str]
+    other_native: frozenset[str] = _TORCHVISION
+
+
+@cache
+def mps_kernels(release: str | None = None) -> KernelTable:
+    """Return the kernels of a torch release, as `operators.operator_table` knows them.
+
+    Args:
+        release: such as "2.9.1"; by default the installed torch.
+
+    Raises:
+        LookupError: when the history does not hold the release; the message lists those that it holds.
+    """
+    table = operator_table(release)
+
+    def bare(names: frozenset[str]) -> frozenset[str]:
+        return frozenset(name.removeprefix("aten::") for name in names)
+
+    return KernelTable(
+        torch_version=table.torch_release,
+        # what Python registers for MPS is a kernel to the dispatcher, whatever it is made of
+        native=bare(table.native) | hand_registered(table.torch_release).python_registration,
+        cpu_always=bare(table.with_status("cpu_always")),
+    )

@@ -1,0 +1,62 @@
+"""Find the caller's line: the first frame that belongs neither to torch nor to this package."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import FrameType
+
+import torch
+
+# torch's own files, and everything of the course: neither is what the reader wrote
+_INSIDE = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1]))
+
+
+@dataclass(frozen=True, order=True)
+class Location:
+    """A line of the caller's code.
+
+    Args:
+        file: path as Python reports it; in a notebook the name of the cell.
+        line: line number, counted from 1.
+        function: the function that holds the line, "<module>" at the top level.
+        entry: the function of torch that this line called and that led here, such as "GradScaler.step";
+            "" where none is known.
+    """
+
+    file: str
+    line: int
+    function: str
+    entry: str = ""
+
+    def __str__(self) -> str:
+        return f"{Path(self.file).name}:{self.line}"
+
+
+UNKNOWN = Location("<unknown>", 0, "<unknown>")
+
+
+@cache
+def _is_inside(file: str) -> bool:
+    return file.startswith(_INSIDE)
+
+
+@cache
+def _is_torch(file: str) -> bool:
+    return file.startswith(_INSIDE[0])
+
+
+def caller() -> Location:
+    """Walk up from here to the first line outside torch and course_utils."""
+    frame: FrameType | None = sys._getframe(1)
+    entry = ""
+    while frame is not None:
+        code = frame.f_code
+        if not _is_inside(code.co_filename):
+            return Location(code.co_filename, frame.f_lineno, code.co_name, entry)
+        if _is_torch(code.co_filename):
+            entry = code.co_qualname
+        frame = frame.f_back
+    return UNKNOWN

@@ -1,0 +1,137 @@
+"""The function mode of the emulated device: it completes "mps" to "mps:0" and notes what the caller called.
+
+C++ looks up the index of a device given without one, asks a device guard for it, and aborts the call with
+"PyTorch is not linked with support for mps devices". With an index it never asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.utils._device as default_device
+from torch.overrides import TorchFunctionMode
+
+from course_utils.emulation.runtime import Runtime
+from course_utils.emulation.tensor import DENSE_ONLY, DEVICE, is_emulated, is_really_meta
+
+_WITHOUT_INDEX = torch.device("mps")
+_MPS = ("mps", "mps:0")
+# these build on the CPU and copy, on a Mac too, and their C++ wants a device guard even with an index
+_FROM_DATA: tuple[Callable[..., Any], ...] = (torch.tensor, torch.as_tensor, torch.asarray)
+
+
+def _complete(value: Any) -> Any:
+    if isinstance(value, torch.device):
+        return DEVICE if value == _WITHOUT_INDEX else value
+    if isinstance(value, str) and value in _MPS:
+        return DEVICE
+    return value
+
+
+def _is_mps(value: Any) -> bool:
+    return isinstance(value, torch.device) and value == DEVICE
+
+
+def _refuse_sparse(args: tuple[Any, ...]) -> None:
+    if args and isinstance(args[0], torch.Tensor) and args[0].layout is not torch.strided:
+        raise NotImplementedError(DENSE_ONLY.format(layout=args[0].layout))
+
+
+def _is_meta_device(value: Any) -> bool:
+    return (isinstance(value, torch.device) and value.type == "meta") or (isinstance(value, str) and value == "meta")
+
+
+class DeviceNames(TorchFunctionMode):
+    """Sees every torch function that the caller's code calls on this thread.
+
+    Args:
+        runtime: the device whose current call this mode keeps.
+    """
+
+    def __init__(self, runtime: Runtime) -> None:
+        super().__init__()
+        self.runtime = runtime
+        self.meta_in_use = False
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if func is torch.device:  # torch.device("mps") has no index on a Mac either
+            return func(*args, **(kwargs or {}))
+        args = tuple(map(_complete, args))
+        kwargs = {name: _complete(value) for name, value in kwargs.items()} if kwargs else {}
+        default = default_device.CURRENT_DEVICE
+        if default is not None and kwargs.get("device") is None and func in default_device._device_constructors():
+            kwargs["device"] = _complete(default)
+        if any(map(_is_mps, args)) or _is_mps(kwargs.get("device")):
+            _refuse_sparse(args)
+        call = self.runtime.call
+        outermost = not call.name
+        real_meta = self._means_meta(args, kwargs)
+        if outermost:
+            call.name, call.waited = getattr(func, "__name__", ""), False
+        call.real_meta += real_meta
+        try:
+            return self._run(func, args, kwargs)
+        finally:
+            call.real_meta -= real_meta
+            if outermost:
+                call.name = ""
+
+    def _run(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if func in _FROM_DATA and _is_mps(kwargs.get("device")):
+            return _from_data(func, args, kwargs)
+        if func is torch.Tensor.to and any(map(_is_mps, args[1:2])) and is_emulated(args[0]):
+            args = (args[0], *args[2:])  # already there, so only a dtype may be left to change
+            if not args[1:] and not kwargs:
+                return args[0]
+        elif func is torch.Tensor.to and _is_mps(kwargs.get("device")) and is_emulated(args[0]):
+            del kwargs["device"]
+            if not args[1:] and not kwargs:
+                return args[0]
+        return func(*args, **kwargs)
+
+    def _means_meta(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Say whether the caller means the meta device itself, by name or with tensors that live there."""
+        if _is_meta_device(kwargs.get("device")) or any(map(_is_meta_device, args)):
+            self.meta_in_use = True
+            return True
+        if not self.meta_in_use:
+            return False
+        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
+        with torch._C.DisableTorchFunction():
+            return any(map(is_really_meta, tensors))
+
+
+def _from_data(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor:
+    requires_grad = kwargs.pop("requires_grad", False)
+    del kwargs["device"]
+    data = args[0] if args else kwargs.get("data", kwargs.get("obj"))
+    if isinstance(data, torch.Tensor) and is_emulated(data):
+        result: torch.Tensor = func(*args, **kwargs)
+    else:
+        result = func(*args, **kwargs).to(DEVICE)
+    return result.requires_grad_() if requires_grad else result
+
+
+def engine_under_names(mode: DeviceNames) -> tuple[Any, str, Callable[..., Any]]:
+    """Keep the mode on while autograd runs the caller's hooks and functions; torch switches it off there.
+
+    Returns:
+        Owner, name and replacement of the one place through which Tensor.backward, torch.autograd.backward and
+        torch.autograd.grad start the engine (private, unchanged from torch 2.3 to 2.15).
+    """
+    original = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        call = mode.runtime.call
+        name, call.name = call.name, ""
+        try:
+            with mode:
+                return original(*args, **kwargs)
+        finally:
+            call.name = name
+
+    return torch.autograd, "_engine_run_backward", run
