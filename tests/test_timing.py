@@ -220,7 +220,7 @@ def test_emulated_mps_gets_no_time():
         pytest.skip("emulation refuses to start where torch has MPS")
     x = torch.ones(2)
     with emulated_mps():
-        with pytest.raises(ValueError, match="'mps(:0)?' is emulated"):
+        with pytest.raises(ValueError, match=r"'mps(:0)?' is emulated"):
             benchmark(torch.relu, device="mps", inputs=(x,))
         comparison = compare_devices(torch.relu, inputs=(x,), repetitions=3)
 
