@@ -26,10 +26,10 @@ def generate(root: Path, into: Path) -> int:
     Returns:
         nbgrader's exit code, 0 when all were generated.
     """
-    names = sorted(path.name for path in (root / "solutions").iterdir() if path.is_dir())
+    names = sorted(path.name for path in (root / "solutions").glob("[0-9][0-9]_*"))
     with tempfile.TemporaryDirectory() as scratch:
         course = Path(scratch)
-        shutil.copytree(root / "solutions", course / "solutions", ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
+        shutil.copytree(root / "solutions", course / "solutions", ignore=shutil.ignore_patterns(".*"))
         shutil.copy(root / "nbgrader_config.py", course)
         # nbgrader calls alembic by name
         env = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-EXERCISES = sorted(path.name for path in (ROOT / "solutions").iterdir() if path.is_dir())
+EXERCISES = sorted(path.name for path in (ROOT / "solutions").glob("[0-9][0-9]_*"))
 
 
 def source_notebook(name: str) -> dict[str, Any]:
