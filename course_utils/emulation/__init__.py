@@ -27,6 +27,7 @@ _HOME = {
     "HostWait": "ledger",
     "Ledger": "ledger",
     "Location": "location",
+    "mps_or_emulated": "stage",
 }
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "emulated_mps",
     "is_active",
     "mps_kernels",
+    "mps_or_emulated",
 ]
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from course_utils.emulation.kernels import KernelTable, mps_kernels
     from course_utils.emulation.ledger import Copy, Fallback, HostWait, Ledger
     from course_utils.emulation.location import Location
+    from course_utils.emulation.stage import mps_or_emulated
 
 
 def __getattr__(name: str) -> Any:
