@@ -25,7 +25,7 @@ def test_real_where_it_works():
     real = choose_stage(built=True, probe=Probe("mps", "usable", "equals the CPU's"))
 
     assert real.device == torch.device("mps")
-    assert "counted on emulated ones" in real.ledger().warnings[0]
+    assert "counted on emulated ones only" in real.ledger().warnings[0]
     assert real.ledger().copies == ()
 
 

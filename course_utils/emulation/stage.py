@@ -54,7 +54,7 @@ def choose_stage(*, built: bool, probe: Probe) -> RealDevice | None:
         return None
     if probe.usable:
         return RealDevice(
-            torch.device("mps"), "a real MPS device ran this: copies and waits are counted on emulated ones"
+            torch.device("mps"), "a real MPS device ran this; copies and waits are counted on emulated ones only"
         )
     return RealDevice(
         torch.device("cpu"),
