@@ -6,7 +6,7 @@ sizes, strides and storages works unchanged, and `type(t)` stays torch.Tensor.
 
 C++ asks such a tensor for its device and hears "meta", for which it has a device guard; a tensor whose C++
 device says "mps" aborts the process in autograd where torch was built without MPS. Python hears "mps:0"
-(module `python_surface`). Private API: `torch.Tensor._make_subclass(..., device_for_backend_keys=)` and
+(module `surface`). Private API: `torch.Tensor._make_subclass(..., device_for_backend_keys=)` and
 `torch._C._dispatch_keys`, both in torch since 2.1 at the latest.
 """
 
