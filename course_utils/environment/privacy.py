@@ -10,38 +10,11 @@ _QUERY = re.compile(r"(?P<address>[a-z][a-z0-9+.-]*://[^\s?#'\"]*)[?#][^\s'\"]*"
 
 # names of accounts that belong to nobody, and words that paths need
 _COMMON = frozenset(
-    [
-        "root",
-        "admin",
-        "user",
-        "runner",
-        "ubuntu",
-        "vscode",
-        "jovyan",
-        "python",
-        "torch",
-        "conda",
-        "lib",
-        "bin",
-        "opt",
-        "usr",
-        "local",
-        "share",
-        "venv",
-        "jupyter",
-        "homebrew",
-        "miniforge3",
-        "anaconda3",
-        "kernels",
-        "site",
-        "packages",
-        "frameworks",
-        "library",
-        "apple",
-        "mac",
-        "linux",
-        "darwin",
-    ]
+    re.findall(
+        r"\w+",
+        "root admin user runner ubuntu vscode jovyan python torch conda lib bin opt usr local share venv jupyter "
+        "homebrew miniforge3 anaconda3 kernels site packages frameworks library apple mac linux darwin",
+    )
 )
 
 
@@ -54,7 +27,7 @@ def scrub(text: str, *, home: str | None, user: str | None) -> str:
         user: this user's name.
     """
     if home and len(home) > 1:
-        text = re.sub(rf"{re.escape(home.rstrip('/'))}(?![\w.-])", "~", text)
+        text = re.sub(rf"(?<![\w.-]){re.escape(home.rstrip('/'))}(?![\w.-])", "~", text)
     text = _HOMES.sub(lambda match: f"{match['root']}{match['slash']}*", text)
     text = _CREDENTIALS.sub(lambda match: match["scheme"], text)
     text = _QUERY.sub(lambda match: match["address"], text)

@@ -164,25 +164,19 @@ class Snapshot:
 
 def _fits(value: object, kind: Any) -> bool:
     """Say whether a JSON value has the type of a field."""
-    if isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union:
-        return any(_fits(value, part) for part in typing.get_args(kind))
-    if typing.get_origin(kind) is Literal:
-        return isinstance(value, str) and value in typing.get_args(kind)
-    if kind is types.NoneType:
-        return value is None
-    if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if typing.get_origin(kind) is tuple:
-        inner = typing.get_args(kind)[0]
-        return isinstance(value, list) and all(_fits(item, inner) for item in value)
-    if kind is str:
-        # nothing that a terminal would obey: a snapshot comes from somebody else's machine
-        return isinstance(value, str) and value.isprintable()
+    origin, parts = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):  # X | None is the one or the other, by what X is
+        return any(_fits(value, part) for part in parts)
+    if origin is Literal:
+        return isinstance(value, str) and value in parts
+    if origin is tuple:
+        return isinstance(value, list) and all(_fits(item, parts[0]) for item in value)
     if kind is Variable:
-        return isinstance(value, dict) and all(
-            _fits(value.get(name), part) for name, part in typing.get_type_hints(Variable).items()
-        )
-    return isinstance(value, kind)
+        hints = typing.get_type_hints(Variable)
+        return isinstance(value, dict) and all(_fits(value.get(name), part) for name, part in hints.items())
+    # text holds nothing that a terminal would obey: a snapshot comes from somebody else's machine
+    printable = not isinstance(value, str) or value.isprintable()
+    return isinstance(value, kind) and printable and not (kind is int and isinstance(value, bool))
 
 
 def _wanted(kind: Any) -> str:

@@ -64,7 +64,7 @@ def look_at_torch(report: Any, course_folder: str) -> None:
     if mps is not None:
         probe = devices.probe_mps()
         report({"mps_state": probe.state, "mps_reason": probe.reason})
-    if available and hasattr(mps, "get_name"):  # torch 2.9
+    if mps is not None and available and hasattr(mps, "get_name"):  # torch 2.9
         report({"gpu": str(mps.get_name())})
     report({"step": "compute on CUDA"})
     probe = devices.probe_cuda()

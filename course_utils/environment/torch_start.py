@@ -14,6 +14,7 @@ What is known, best first:
 from __future__ import annotations
 
 import os
+import platform
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -103,10 +104,10 @@ def runs_without_kernel(device: str) -> bool | None:
 
     try:
         if _library is None:
-            library = torch.library.Library("course_fallback_check", "DEF")
-            library.define("copy(Tensor x) -> Tensor")
-            library.impl("copy", lambda x: x.clone(), "CPU")
-            _library = library
+            library: Any = torch.library
+            _library = library.Library("course_fallback_check", "DEF")
+            _library.define("copy(Tensor x) -> Tensor")
+            _library.impl("copy", lambda x: x.clone(), "CPU")
         x = torch.zeros(1, device=device)
         # always warn: torch names only the first operator that falls back, and this one is not the reader's
         always = torch.is_warn_always_enabled()
@@ -127,7 +128,7 @@ def runs_without_kernel(device: str) -> bool | None:
 def fallback_is_on() -> bool | None:
     """Ask the torch in this process whether its CPU fallback is on; None without torch or without MPS."""
     torch = sys.modules.get("torch")
-    if torch is None or sys.platform != "darwin":
+    if torch is None or platform.system() != "Darwin":
         return None
     try:
         offered = bool(torch.backends.mps.is_available())

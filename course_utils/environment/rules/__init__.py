@@ -1,5 +1,4 @@
-"""The doctor's rules by theme; each module has RULES, functions from a snapshot to the finding it calls for, or "
-"None."""
+"""The doctor's rules by theme; each module has RULES: from a snapshot to the finding it calls for, or None."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def install_torch(snapshot: Snapshot, torch: str, *, flags: str = "") -> str:
 
 
 def environment_of(executable: str) -> str:
-    """Return the folder of the environment that an executable belongs to: .../bin/python is in .../"""
+    """Return the folder of the environment that an executable belongs to, the one that holds its bin."""
     return re.sub(r"[/\\](?:bin|Scripts)[/\\][^/\\]*$", "", executable)
 
 

@@ -98,7 +98,7 @@ def _fresh(snapshot: Snapshot) -> str:
 
 
 def torch_broken(snapshot: Snapshot) -> Finding | None:
-    """torch is there, and importing it raises."""
+    """Installed, and importing it raises."""
     if snapshot.torch_import != "raised" or wrong_architecture(snapshot):
         return None
     return Finding(

@@ -34,6 +34,9 @@ def torch_without_mps(snapshot: Snapshot) -> Finding | None:
     """A torch that was built without MPS: a CPU-only conda package, or a build of one's own."""
     if not _torch_loads(snapshot) or snapshot.mps_built is not False:
         return None
+    torch = torch_version(snapshot)
+    if torch is not None and macos_needed(torch) is None:  # older than MPS: another rule says so
+        return None
     fitting = best_torch(snapshot)
     flags = "--reinstall" if snapshot.environment_kind == "uv" else "--force-reinstall"
     conda = " Remove conda's torch first: `conda remove pytorch`." if snapshot.environment_kind == "conda" else ""
@@ -105,7 +108,7 @@ def metal_hidden(snapshot: Snapshot) -> Finding | None:
 
 
 def mps_unusable(snapshot: Snapshot) -> Finding | None:
-    """torch says available, and a computation fails or is wrong."""
+    """Available, says torch, and a computation fails or is wrong."""
     if not _torch_loads(snapshot) or snapshot.mps_state != "present but unusable":
         return None
     reason = snapshot.mps_reason or "the computation failed"

@@ -18,6 +18,7 @@ from course_utils.environment.requirements import (
 from course_utils.environment.rules import Rule
 from course_utils.environment.rules.conditions import (
     best_torch,
+    has_apple_chip,
     install_torch,
     is_intel_python,
     is_mac,
@@ -88,25 +89,24 @@ def torch_too_old(snapshot: Snapshot) -> Finding | None:
     torch, bounds = torch_version(snapshot), course_bounds()
     if torch is None or torch.at_least(bounds.torch_from):
         return None
+    if is_intel_python(snapshot) and not has_apple_chip(snapshot):  # there the machine itself is the finding
+        return None
     without_mps = macos_needed(torch) is None
-    fitting = best_torch(snapshot) or bounds.torch_requirement
-    reachable = not is_mac(snapshot) or exactly(fitting).at_least(bounds.torch_from)
-    fix = f"Install torch {fitting}." if is_mac(snapshot) else f"Install {bounds.torch_requirement}."
+    fitting = best_torch(snapshot)
+    fix = f"Install {bounds.torch_requirement}."
     command: str | None = pip_install(snapshot, bounds.torch_requirement, "torchvision", flags="--upgrade")
-    if is_mac(snapshot) and not reachable:
-        fix = (
-            f"This macOS and Python allow torch {fitting} at most: update macOS to 14 or newer and Python to "
-            "3.11 or newer."
-        )
-        command = UPDATE_MACOS
-    elif is_mac(snapshot):
-        command = install_torch(snapshot, fitting)
     if is_intel_python(snapshot):
         fix, command = f"There is no newer one for an Intel Python: its wheels end at {newest_intel_torch()[0]}.", None
+    elif is_mac(snapshot) and (fitting is None or not exactly(fitting).at_least(bounds.torch_from)):
+        most = f"torch {fitting} at most" if fitting else "no torch with MPS"
+        fix = f"This macOS and Python allow {most}: update macOS to 14 or newer and Python to 3.11 or newer."
+        command = UPDATE_MACOS
+    elif is_mac(snapshot) and fitting is not None:
+        fix, command = f"Install torch {fitting}.", install_torch(snapshot, fitting)
     what = (
-        f"torch {snapshot.torch} is too old: before 2.9 torch.utils.benchmark.Timer does not wait for MPS, so it times "
+        f"torch {snapshot.torch} is too old: before 2.9 torch.utils.benchmark.Timer does not wait for MPS, so it "
+        "times only the queueing."
     )
-    what += "only the queueing."
     if without_mps:
         what = f"torch {snapshot.torch} is too old: MPS exists from torch 1.12 on."
     return Finding(
@@ -196,7 +196,7 @@ def torchvision_missing(snapshot: Snapshot) -> Finding | None:
 
 
 def numpy_too_new(snapshot: Snapshot) -> Finding | None:
-    """torch before 2.3 was built against NumPy 1 and loses its bridge to NumPy 2."""
+    """A torch before 2.3 was built against NumPy 1 and loses its bridge to NumPy 2."""
     torch, numpy = torch_version(snapshot), known(snapshot.numpy)
     if torch is None or numpy is None or torch.at_least("2.3") or not numpy.at_least("2"):
         return None

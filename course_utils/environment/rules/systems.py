@@ -77,6 +77,8 @@ def linux(snapshot: Snapshot) -> Finding | None:
     if snapshot.system != "Linux" or mac_marks(snapshot) or wsl(snapshot):
         return None
     device = "CUDA" if snapshot.cuda_state == "usable" else "the CPU"
+    torch_fails = snapshot.torch_import not in (None, "ok") or snapshot.torch == NONE
+    first = "Get torch to load first, see below. Then work" if torch_fails else "Work"
     desktop = "; the kernel is Docker Desktop's: is a Mac around it?" if "linuxkit" in (snapshot.kernel or "") else ""
     native = " Apple's GPU has no Metal under Linux." if "asahi" in (snapshot.kernel or "") else ""
     return Finding(
@@ -84,7 +86,7 @@ def linux(snapshot: Snapshot) -> Finding | None:
         code="linux",
         what="This is Linux: MPS exists only on macOS with an Apple chip." + native,
         how_known=f"system is Linux, machine {snapshot.machine or 'unknown'}" + desktop,
-        fix=f"Work through the lessons on {device}: every cell runs here; for MPS, set the course up on a Mac.",
+        fix=f"{first} through the lessons on {device}: every cell runs here; for MPS, set the course up on a Mac.",
         command="course lab",
         source="PyTorch's MPS notes: macOS only (torch 1.12 to 2.15)",
     )

@@ -1,5 +1,4 @@
-"""Rules about environment variables: the CPU fallback, the memory watermarks, OpenMP's override, the course's "
-"device."""
+"""Rules about environment variables: CPU fallback, memory watermarks, OpenMP's override, the course's device."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ def _stoi(text: str) -> int | None:
 
 
 def fallback_not_a_number(snapshot: Snapshot) -> Finding | None:
-    """torch reads the fallback variable as an integer; a word throws while torch loads."""
+    """Set to a word, the fallback variable makes torch throw while it loads: it wants an integer."""
     variable = snapshot.variable(FALLBACK)
     if variable is None or _stoi(variable.value) is not None:
         return None
