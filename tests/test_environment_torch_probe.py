@@ -1,6 +1,7 @@
 """torch is imported in a child process for real: missing, raising, exiting, aborting or hanging, it is an answer."""
 
-from pathlib import Path
+import os
+import select
 
 import pytest
 
@@ -53,19 +54,26 @@ def test_torch_that_fails(fake_torch, source, outcome, words):
 
 def test_torch_that_hangs(fake_torch, tmp_path):
     """A torch that waits forever, with a child of its own, is given up, and both are ended."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    # the pipe ends when the last process that holds its writing end has ended
     fake_torch(
-        "import subprocess, sys, threading\n"
-        f"child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
-        f"open({str(tmp_path / 'pid')!r}, 'w').write(str(child.pid))\n"
+        "import os, subprocess, sys, threading\n"
+        f"writer = os.open({str(pipe)!r}, os.O_WRONLY)\n"
+        "code = 'import os, sys, threading; os.write(int(sys.argv[1]), b\"up\"); threading.Event().wait()'\n"
+        "subprocess.Popen([sys.executable, '-c', code, str(writer)], pass_fds=[writer])\n"
         "threading.Event().wait()"
     )
     found = probe_torch(time_limit_s=5)
 
     assert found["torch_import"] == "timed out"
     assert "no answer within 5 s" in found["torch_error"]
-    stat = Path(f"/proc/{(tmp_path / 'pid').read_text()}/stat")
-    # ended, or a zombie that nobody has collected yet
-    assert not stat.exists() or stat.read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    assert os.read(reader, 2) == b"up"
+    ended, _, _ = select.select([reader], [], [], 60)
+    assert ended
+    assert os.read(reader, 1) == b""
+    os.close(reader)
 
 
 def test_a_file_called_torch(fake_torch):

@@ -22,14 +22,6 @@ RULES: tuple[Rule, ...] = (
 # consequence -> what brings it about, the likeliest first; the cause is then the finding to act on
 CAUSES: dict[str, tuple[str, ...]] = {
     "torch-missing": ("rosetta", "intel-mac", "kernel-elsewhere", "wrong-index", "python-out-of-range"),
-    "torchvision-missing": (
-        "rosetta",
-        "intel-mac",
-        "kernel-elsewhere",
-        "wrong-index",
-        "torch-missing",
-        "torch-unknown",
-    ),
     "torch-too-old": ("rosetta", "macos-too-old", "kernel-elsewhere", "python-out-of-range"),
     "torchvision-mismatch": ("torch-too-new", "macos-too-old"),
     "torch-untested": ("torch-too-new", "macos-too-old"),

@@ -10,6 +10,7 @@ from typing import Any
 
 from course_utils.environment.diagnose import diagnose
 from course_utils.environment.findings import SEVERITIES, Finding
+from course_utils.environment.requirements import course_bounds, known
 from course_utils.environment.rules.conditions import is_mac, macos_text
 from course_utils.environment.snapshot import NONE, Snapshot
 from course_utils.tables import html_table, text_table
@@ -131,7 +132,9 @@ def _devices(snapshot: Snapshot) -> tuple[list[str], list[str]]:
     """Say which devices work and which do not, each with its reason."""
     works, fails = [], []
     if snapshot.torch_import == "ok":
-        works.append(f"the CPU, with torch {_word(snapshot.torch)}: every lesson runs on it")
+        torch = known(snapshot.torch)
+        enough = torch is not None and torch.at_least(course_bounds().torch_from)
+        works.append(f"the CPU, with torch {_word(snapshot.torch)}" + (": every lesson runs on it" if enough else ""))
     elif snapshot.torch_import is not None or snapshot.torch == NONE:
         fails.append("torch, and with it every device: " + (snapshot.torch_error or "it is not installed"))
     if is_mac(snapshot):

@@ -180,10 +180,10 @@ def torchvision_mismatch(snapshot: Snapshot) -> Finding | None:
 
 def torchvision_missing(snapshot: Snapshot) -> Finding | None:
     """The lessons take their models from torchvision."""
-    if snapshot.torchvision != NONE:
-        return None
     torch = torch_version(snapshot)
-    needed = (torchvision_for(torch) if torch else None) or "torchvision"
+    if snapshot.torchvision != NONE or torch is None:  # where torch is missing too, one command installs both
+        return None
+    needed = torchvision_for(torch) or "torchvision"
     return Finding(
         severity="warning",
         code="torchvision-missing",
