@@ -134,12 +134,32 @@ def test_shell_exports():
     assert surroundings.shell_exports(cells) == ("PYTORCH_ENABLE_MPS_FALLBACK", "PYTORCH_MPS_HIGH_WATERMARK_RATIO")
 
 
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (("import torch", "import os\nos.environ['KMP_DUPLICATE_LIB_OK'] = 'TRUE'"), True),
+        (("import torch\nimport os\nos.environ.setdefault('KMP_DUPLICATE_LIB_OK', 'TRUE')",), True),
+        (("from torch import nn", "%env KMP_DUPLICATE_LIB_OK=TRUE"), True),
+        (("import torch", "get_ipython().run_line_magic('env', 'KMP_DUPLICATE_LIB_OK=TRUE')"), True),
+        (("import os\nos.environ['KMP_DUPLICATE_LIB_OK'] = 'TRUE'", "import torch"), False),
+        (("import torchvision", "%env KMP_DUPLICATE_LIB_OK=TRUE"), False),
+        (("import torch", "%env PYTORCH_ENABLE_MPS_FALLBACK=1"), False),
+        ((), False),
+    ],
+)
+def test_order_of_cells(cells, expected):
+    """Cells show that a variable came too late when `import torch` stands before it, and prove nothing otherwise."""
+    assert surroundings.set_after_torch(cells, "KMP_DUPLICATE_LIB_OK") is expected
+
+
 def test_fallback_answer_of_torch_wins(monkeypatch):
     """Where the record does not know, torch's own answer decides whether the variable was seen."""
     monkeypatch.setenv("PYTORCH_ENABLE_MPS_FALLBACK", "1")
     unknown = surroundings.StartRecord(True, None, {"PYTORCH_ENABLE_MPS_FALLBACK": "1"}, None)
     seen = [surroundings.read_variables(unknown, fallback_on=answer)[0].before_torch for answer in (True, False, None)]
     assert seen == [True, False, None]
+    cells = ("import torch", "%env PYTORCH_ENABLE_MPS_FALLBACK=1")
+    assert surroundings.read_variables(unknown, fallback_on=None, cells=cells)[0].before_torch is False
 
 
 def test_index_settings(monkeypatch):

@@ -111,6 +111,19 @@ def shell_exports(cells: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for cell in cells for name in re.findall(rf"\bexport\s+({wanted})\b", cell)))
 
 
+def set_after_torch(cells: Iterable[str], name: str) -> bool:
+    """Say whether a notebook's cells show that a variable was set after `import torch` had run.
+
+    Args:
+        cells: what was entered, in the order in which it ran.
+        name: the variable.
+    """
+    text = "\n".join(cells)
+    torch = re.search(r"^[ \t]*(?:import|from) torch\b", text, re.MULTILINE)
+    setting = re.search(rf"environ\S*[\[(]\s*['\"]{name}['\"]|['\"]?%?env['\"]?,?\s*['\"]?{name}\b", text)
+    return torch is not None and setting is not None and torch.start() < setting.start()
+
+
 def notebook_cells() -> list[str] | None:
     """Return what was entered in this notebook so far; None outside IPython."""
     ipython = sys.modules.get("IPython")
@@ -120,12 +133,13 @@ def notebook_cells() -> list[str] | None:
     return [str(cell) for cell in shell.user_ns.get("In", [])]
 
 
-def read_variables(record: StartRecord, *, fallback_on: bool | None) -> tuple[Variable, ...]:
+def read_variables(record: StartRecord, *, fallback_on: bool | None, cells: Iterable[str] = ()) -> tuple[Variable, ...]:
     """Read the environment variables that matter, and whether torch saw them.
 
     Args:
         record: what is known of the moment torch loaded.
         fallback_on: torch's own answer about its CPU fallback; it wins over the record.
+        cells: a notebook's cells, which decide where neither of the two knows.
     """
     found = []
     for name in VARIABLES:
@@ -135,6 +149,8 @@ def read_variables(record: StartRecord, *, fallback_on: bool | None) -> tuple[Va
         seen = record.seen(name, value)
         if name == FALLBACK and fallback_on is not None and seen is not True:
             seen = fallback_on == (value.strip() not in ("", "0"))
+        elif seen is None and set_after_torch(cells, name):
+            seen = False
         found.append(Variable(name, value, seen))
     return tuple(found)
 
@@ -152,7 +168,7 @@ def read_surroundings() -> dict[str, Any]:
         "torch": package_version("torch"),
         "torchvision": package_version("torchvision"),
         "numpy": package_version("numpy"),
-        "variables": read_variables(start_record(), fallback_on=fallback_is_on()),
+        "variables": read_variables(start_record(), fallback_on=fallback_is_on(), cells=cells or ()),
         "shell_exports": shell_exports(cells or ()),
         "openmp": openmp_files(prefix),
         "package_indexes": package_indexes(),

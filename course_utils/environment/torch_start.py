@@ -9,6 +9,7 @@ What is known, best first:
    the start and this module's import is unknown.
 4. torch came first, a Mac with MPS: for the fallback variable torch itself is asked (`fallback_is_on`). macOS has no
    file like /proc/self/environ.
+5. Else the order of a notebook's cells (`surroundings.set_after_torch`), which can show only that it was too late.
 """
 
 from __future__ import annotations

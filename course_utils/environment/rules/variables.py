@@ -24,6 +24,11 @@ def _severity(snapshot: Snapshot, severity: Severity) -> Severity:
     return severity if is_mac(snapshot) else "note"
 
 
+def _unset(snapshot: Snapshot, name: str) -> str:
+    """Write what removes a variable: in a shell, or in a notebook, whose kernel then has to be restarted."""
+    return f'import os; os.environ.pop("{name}", None)  # then restart' if snapshot.in_notebook else f"unset {name}"
+
+
 def _stoi(text: str) -> int | None:
     """Read an integer as C++'s std::stoi does: leading digits count, the rest is ignored; None where it throws."""
     match = re.match(r"\s*[+-]?[0-9]+", text)
@@ -44,7 +49,7 @@ def fallback_not_a_number(snapshot: Snapshot) -> Finding | None:
         what=f"{FALLBACK} is {variable.value!r}, which is not a number: on a Mac torch fails while it loads.",
         how_known=f"{FALLBACK}={variable.value}; torch reads it with std::stoi, which throws",
         fix="Set it to 1 to switch the CPU fallback on, or leave it unset.",
-        command=f"unset {FALLBACK}",
+        command=_unset(snapshot, FALLBACK),
         source=FALLBACK_SOURCE,
     )
 
@@ -96,7 +101,7 @@ def fallback_in_ci(snapshot: Snapshot) -> Finding | None:
         what=f"{FALLBACK} is set in CI: operators that MPS lacks run on the CPU there, and no test fails.",
         how_known=f"{FALLBACK} is set; it runs in {snapshot.ci}",
         fix="Remove it from the workflow, so that a missing operator raises NotImplementedError.",
-        command=f"unset {FALLBACK}",
+        command=_unset(snapshot, FALLBACK),
         source="aten/src/ATen/mps/MPSFallback.mm: one warning a process, then silence (torch 1.13 to 2.15)",
     )
 
@@ -112,7 +117,7 @@ def fallback_on(snapshot: Snapshot) -> Finding | None:
         what="The CPU fallback is on: operators that MPS lacks run on the CPU, with a warning for the first one only.",
         how_known=f"{FALLBACK}={variable.value}",
         fix="Unset it while you measure or follow the lessons on missing operators.",
-        command=f"unset {FALLBACK}",
+        command=_unset(snapshot, FALLBACK),
         source="aten/src/ATen/mps/MPSFallback.mm (torch 1.13 to 2.15)",
     )
 
@@ -164,7 +169,7 @@ def watermark_invalid(snapshot: Snapshot) -> Finding | None:
         what=f"{wrong[0]} is {value!r}; it has to be a number from 0 to {LARGEST:g}: {effect}.",
         how_known=f"{wrong[0]}={value}",
         fix=f"Unset it; the defaults are {DEFAULT_HIGH} (high) and {DEFAULT_LOW} (low).",
-        command=f"unset {wrong[0]}",
+        command=_unset(snapshot, wrong[0]),
         source=WATERMARK_SOURCE,
     )
 
@@ -204,7 +209,7 @@ def watermark_zero(snapshot: Snapshot) -> Finding | None:
         what=f"{HIGH} is 0: MPS has no memory limit, so a job that is too large can freeze the whole Mac.",
         how_known=f"{HIGH}=0",
         fix="Unset it and make the job smaller: a smaller batch, half precision, or checkpointing.",
-        command=f"unset {HIGH}",
+        command=_unset(snapshot, HIGH),
         source=WATERMARK_SOURCE + "; torch's out-of-memory message warns of system failure",
     )
 
@@ -239,7 +244,7 @@ def kmp_duplicate_ok(snapshot: Snapshot) -> Finding | None:
         "message.",
         how_known=f"KMP_DUPLICATE_LIB_OK={variable.value}",
         fix="Unset it, and make an environment in which torch and what else carries OpenMP come from one source.",
-        command="unset KMP_DUPLICATE_LIB_OK",
+        command=_unset(snapshot, "KMP_DUPLICATE_LIB_OK"),
         source="pytorch #78490; the OpenMP runtime's own text calls it unsafe and undocumented",
     )
 
@@ -255,7 +260,7 @@ def course_device_set(snapshot: Snapshot) -> Finding | None:
         what=f"COURSE_DEVICE is {variable.value!r}: the lessons use that device, whatever else works.",
         how_known=f"COURSE_DEVICE={variable.value}",
         fix="Unset it to let the course choose.",
-        command="unset COURSE_DEVICE",
+        command=_unset(snapshot, "COURSE_DEVICE"),
         source="course_utils.devices",
     )
 
