@@ -2,15 +2,18 @@
 
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from described_machines import LINUX, MAC, mac, with_variables
 
 from course_utils import cli, devices, timing
 from course_utils.commands import lab
+from course_utils.environment import from_json
 
 ROOT = Path(__file__).resolve().parent.parent
 EXERCISE = ROOT / "exercises/04_measuring_time/04_measuring_time.ipynb"
@@ -63,34 +66,119 @@ def test_no_command_is_wrong_usage(capsys):
     assert stopped.value.code == 2
 
 
-def test_doctor_without_mps(no_mps, capsys):
-    """The doctor names MPS as absent with its reason, says what works, and exits 1."""
-    assert cli.main(["doctor"]) == 1
-    out = capsys.readouterr().out
+def test_doctor_here(capsys):
+    """The doctor describes this machine for real: its first lines name the system, what works and what does not."""
+    code = cli.main(["doctor"])
+    first, works, *_ = capsys.readouterr().out.splitlines()
 
-    assert "mps: absent - no Metal here" in out
-    assert "cpu: usable" in out
+    assert first.startswith(f"This is {'macOS' if sys.platform == 'darwin' else platform.system()}")
+    assert works.startswith("Works:         the CPU, with torch")
+    assert sys.platform == "darwin" or code == 1
 
 
-def test_doctor_with_mps(monkeypatch, capsys):
-    """On a described Mac whose GPU works, the doctor exits 0, also as JSON."""
-    monkeypatch.setattr(devices, "probe_mps", lambda: devices.Probe("mps", "usable", "equals the CPU's"))
+@pytest.fixture
+def machine_file(tmp_path):
+    """Write a described machine to a file."""
 
-    assert cli.main(["doctor", "--json"]) == 0
+    def write(snapshot):
+        path = tmp_path / "machine.json"
+        path.write_text(snapshot.to_json(), encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "code", "words"),
+    [
+        (MAC, 0, "[ok] MPS is usable here; nothing to do."),
+        (with_variables(MAC, PYTORCH_ENABLE_MPS_FALLBACK="1"), 0, "[i] note: The CPU fallback is on"),
+        (with_variables(MAC, KMP_DUPLICATE_LIB_OK="TRUE"), 1, "[!] MPS is usable here; 1 warning."),
+        (
+            mac(machine="x86_64", translated=True, torch="2.2.2", mps_state="absent"),
+            1,
+            "[x] error: This is an Intel Python",
+        ),
+        (LINUX, 1, "Does not work: MPS: it exists only on macOS"),
+    ],
+)
+def test_doctor_of_a_snapshot(machine_file, capsys, snapshot, code, words):
+    """Exit code 0 where MPS is usable and nothing is wrong, else 1; the verdict is an icon and a word."""
+    assert cli.main(["doctor", "--snapshot", machine_file(snapshot)]) == code
+    assert words in capsys.readouterr().out
+
+
+def test_doctor_json(machine_file, capsys):
+    """As JSON: the verdict, the findings, and the snapshot, which reads back."""
+    assert cli.main(["doctor", "--json", "--snapshot", machine_file(MAC)]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["picked"] == "mps"
-    assert report["versions"]["torch"]
+
+    assert report["mps_usable"]
+    assert report["findings"] == []
+    assert from_json(json.dumps(report["snapshot"])) == MAC
 
 
-def test_doctor_without_torch(tmp_path):
-    """Without torch, commands that need it say so in one sentence and exit 2."""
-    (tmp_path / "torch.py").write_text("raise ImportError('no torch here')")
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("raise ModuleNotFoundError('No module named torch', name='torch')", "torch is not installed"),
+        ("raise ImportError('no torch here')", "ImportError: no torch here"),
+        ("import os; os.abort()", "killed by SIGABRT"),
+        ("import os; os._exit(5)", "exit code 5"),
+    ],
+)
+def test_doctor_without_torch(tmp_path, source, words):
+    """A torch that is missing, broken, or kills its process is reported, and never raised."""
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch/__init__.py").write_text(source)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
     command = [sys.executable, "-m", "course_utils.cli", "doctor"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
+    assert done.returncode == 1
+    assert words in done.stdout
+    assert done.stderr == ""
+
+
+def test_doctor_save_and_read(tmp_path, capsys):
+    """What --save wrote, --snapshot diagnoses, with the same findings; saving again overwrites it."""
+    path = str(tmp_path / "machine.json")
+    code = cli.main(["doctor", "--save", path])
+    saved = capsys.readouterr()
+
+    assert "snapshot saved to" in saved.err
+    assert cli.main(["doctor", "--snapshot", path]) == code
+    assert capsys.readouterr().out == saved.out
+    assert cli.main(["doctor", "--save", path]) == code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--snapshot", "gone.json"], "gone.json is not a file"),
+        (["--snapshot", "notes.txt"], "notes.txt cannot be used: it is not JSON"),
+        (["--save", "notes.txt"], "notes.txt exists and is no snapshot"),
+        (["--save", "no/folder/x.json"], "there is no folder"),
+        (["--save", "x.json", "--snapshot", "notes.txt"], "use one of them"),
+    ],
+)
+def test_doctor_bad_input(course, capsys, arguments, word):
+    """A file that cannot be read, or must not be overwritten, is one sentence and exit code 2."""
+    (course / "notes.txt").write_text("my notes")
+    assert cli.main(["doctor", *arguments]) == 2
+    assert word in sentence(capsys)
+    assert (course / "notes.txt").read_text() == "my notes"
+
+
+def test_bench_without_torch(tmp_path):
+    """Without torch, commands that need it say so in one sentence and exit 2."""
+    (tmp_path / "torch.py").write_text("raise ImportError('no torch here')")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    command = [sys.executable, "-m", "course_utils.cli", "bench"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
     assert done.returncode == 2
-    assert done.stderr == "course doctor: torch does not load (no torch here); run `make lab`, which installs it\n"
+    assert done.stderr == "course bench: torch does not load (no torch here); run `make lab`, which installs it\n"
 
 
 def test_bench_prints_medians_and_no_mps_time(no_mps, capsys, tmp_path):

@@ -1,63 +1,81 @@
-"""`course doctor`, first form: versions, and which devices work here, each with its reason."""
+"""`course doctor`: what keeps this machine, or another one's snapshot, from using MPS, and what to do."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import platform
 import sys
-from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from course_utils.commands import require_torch
+from course_utils.commands import UsageError
 
-SUMMARY = "say which devices work on this machine, and why others do not"
-PACKAGES = ("torch", "torchvision", "jupyterlab", "nbgrader", "matplotlib")
+if TYPE_CHECKING:
+    from course_utils.environment import Snapshot
+
+SUMMARY = "say why this machine can or cannot use MPS, and what to do"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
-
-
-def versions() -> dict[str, str | None]:
-    """Read the installed versions of what the course needs; None where a package is missing."""
-    found: dict[str, str | None] = {}
-    for package in PACKAGES:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = None
-    return found
+    parser.add_argument("--snapshot", metavar="FILE", type=Path, help="diagnose the machine that saved this file")
+    parser.add_argument(
+        "--save", metavar="FILE", type=Path, help="write this machine's snapshot, to send to an instructor"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the state of this machine.
+    """Print what was found.
 
     Returns:
-        0 when MPS is usable, 1 when it is not.
+        0 when MPS is usable and nothing is wrong, 1 when it is not usable or there are warnings.
     """
-    require_torch()
-    from course_utils import chips, devices
+    from course_utils import environment
 
-    probes = [devices.probe_mps(), devices.probe_cuda()]
-    system = f"{platform.system()} {platform.release()} ({platform.machine()})"
-    if platform.system() == "Darwin":
-        system = f"macOS {platform.mac_ver()[0]} ({platform.machine()}, {chips.this_chip() or 'no Apple chip'})"
-    picked = str(devices.pick_device())
-    if arguments.json:
-        report = {
-            "system": system,
-            "python": platform.python_version(),
-            "versions": versions(),
-            "devices": [{"device": p.device, "state": p.state, "reason": p.reason} for p in probes],
-            "picked": picked,
-        }
-        print(json.dumps(report, indent=2))
+    if arguments.snapshot is not None and arguments.save is not None:
+        raise UsageError("--save writes this machine's snapshot and --snapshot reads another one's; use one of them")
+    if arguments.snapshot is not None:
+        try:
+            snapshot = environment.read_snapshot(arguments.snapshot)
+        except environment.SnapshotError as error:
+            raise UsageError(str(error)) from error
     else:
-        print(f"system   {system}")
-        print(f"python   {platform.python_version()} at {sys.prefix}")
-        print("packages " + ", ".join(f"{name} {version or 'missing'}" for name, version in versions().items()))
-        for probe in probes:
-            print(f"{'[ok]' if probe.usable else '[--]'}     {probe}")
-        print(f"[ok]     cpu: usable - every lesson runs on it; lessons here will use: {picked}")
-    return 0 if probes[0].usable else 1
+        if arguments.save is not None:
+            _check_target(arguments.save)
+        snapshot = environment.describe()
+    report = environment.Report.of(snapshot)
+    print(report.to_json() if arguments.json else report)
+    if arguments.save is not None:
+        _save(snapshot, arguments.save)
+    return 0 if report.all_well else 1
+
+
+def _check_target(path: Path) -> None:
+    """Refuse a file that cannot be written, or that holds something else, before the machine is described.
+
+    Raises:
+        UsageError: with the reason.
+    """
+    from course_utils import environment
+
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"there is no folder {path.absolute().parent}; make it, or save elsewhere")
+    if not path.exists():
+        return
+    try:
+        environment.read_snapshot(path)
+    except environment.SnapshotError as error:
+        raise UsageError(f"{path} exists and is no snapshot, so it is left alone; choose another name") from error
+
+
+def _save(snapshot: Snapshot, path: Path) -> None:
+    """Write a snapshot, and say where.
+
+    Raises:
+        UsageError: when it cannot be written.
+    """
+    try:
+        path.write_text(snapshot.to_json() + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror}); save elsewhere") from error
+    print(f"snapshot saved to {path}; it holds no user name and no other settings of yours", file=sys.stderr)

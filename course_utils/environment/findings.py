@@ -1,0 +1,73 @@
+"""What the doctor says about one thing: how bad, what, how it is known, and what to do."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning", "note"]
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+ICONS: dict[Severity, str] = {"error": "[x]", "warning": "[!]", "note": "[i]"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding of the doctor.
+
+    Args:
+        severity: "error" (MPS or the course cannot work), "warning" (it works, but not as it should) or "note".
+        code: a short stable name of the cause, such as "rosetta".
+        what: what is wrong, one sentence.
+        how_known: the values of the snapshot that say so.
+        fix: what to do.
+        command: the command that does it, where one exists.
+        source: where the fact behind it is published, with its version.
+        follows_from: the code of the finding that causes this one; fix that one first.
+    """
+
+    severity: Severity
+    code: str
+    what: str
+    how_known: str
+    fix: str
+    command: str | None
+    source: str
+    follows_from: str | None = None
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [("known by", self.how_known)]
+        rows += [("follows", f"from {self.follows_from}: fix that first")] if self.follows_from else []
+        rows += [("do", self.fix)]
+        rows += [("command", self.command)] if self.command else []
+        return [*rows, ("source", self.source)]
+
+    def __str__(self) -> str:
+        head = f"{ICONS[self.severity]} {self.severity}: {self.what} ({self.code})"
+        lines = textwrap.wrap(head, 116, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+        for name, text in self._rows():
+            if name == "command":  # never wrapped, so that it can be copied
+                lines.append(f"    {name:<9}{text}")
+                continue
+            lines += textwrap.wrap(
+                text,
+                116,
+                initial_indent=f"    {name:<9}",
+                subsequent_indent=" " * 13,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head = f"<p><b>{html.escape(ICONS[self.severity])} {self.severity}:</b> {html.escape(self.what)} "
+        head += f"<code>{html.escape(self.code)}</code></p>"
+        items = "".join(
+            f"<dt>{name}</dt><dd>"
+            + (f"<pre>{html.escape(text)}</pre>" if name == "command" else html.escape(text))
+            + "</dd>"
+            for name, text in self._rows()
+        )
+        return f"{head}<dl>{items}</dl>"
