@@ -16,7 +16,7 @@ from course_utils.environment.snapshot import NONE, Snapshot
 from course_utils.tables import html_table, text_table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """A snapshot with its findings.
 
@@ -99,6 +99,9 @@ class Report:
         for finding in self.findings:
             lines += [str(finding), ""]
         return "\n".join([*lines, *text_table(self._details()[1:])])
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         head = "".join(f"<p>{html.escape(line)}</p>" for line in self.headline)
