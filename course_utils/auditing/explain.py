@@ -25,31 +25,42 @@ def explain(notebook: Notebook, table: OperatorTable) -> tuple[tuple[Finding, ..
         notebook: what was seen.
         table: the verdicts of the release in question.
     """
-    doubts: list[str] = []
     found = [*_stray_tensors(notebook), *_limits(notebook)]
     for (name, verdict), places in notebook.suspects.items():
         for phase, in_phase in _by_phase(places):
-            finding = _operator(name, verdict, phase, in_phase, table, doubts)
-            if finding is not None:
-                found.append(finding)
+            finding = _operator(name, verdict, phase, in_phase, table)
+            found += [finding] if finding is not None else []
     found.sort(key=lambda finding: (KINDS.index(finding.kind), PHASES.index(finding.phase)))
-    return tuple(found), tuple(dict.fromkeys(doubts))
+    return tuple(found), _doubts(notebook, table)
 
 
-def _operator(
-    name: str, verdict: str, phase: Phase, places: Counter[Where], table: OperatorTable, doubts: list[str]
-) -> Finding | None:
+def _lookup(name: str, table: OperatorTable) -> Verdict | None:
+    try:
+        return table.verdict(name)
+    except LookupError:
+        return None
+
+
+def _doubts(notebook: Notebook, table: OperatorTable) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for name, _ in notebook.suspects:
+        known = _lookup(name, table) if name.startswith("aten::") else None
+        if known is not None:
+            found.update(dict.fromkeys(doubt for doubt in known.warnings if doubt not in table.warnings))
+        elif name.startswith("aten::"):
+            found[
+                f"{name} is an operator of the installed torch that torch {table.torch_release} does not have; "
+                "which one it would call instead is not known"
+            ] = None
+    return tuple(found)
+
+
+def _operator(name: str, verdict: str, phase: Phase, places: Counter[Where], table: OperatorTable) -> Finding | None:
     if not name.startswith("aten::"):
         return _outside_aten(name, phase, places)
-    try:
-        known = table.verdict(name)
-    except LookupError:
-        doubts.append(
-            f"{name} is an operator of the installed torch that torch {table.torch_release} does not have; "
-            "which one it would call instead is not known"
-        )
+    known = _lookup(name, table)
+    if known is None:
         return None
-    doubts.extend(doubt for doubt in known.warnings if doubt not in table.warnings)
     kind: Kind = "cpu always" if verdict == "cpu_always" else "missing"
     effect = f"runs on the CPU whatever the fallback variable says, copied both ways; {_ONCE}"
     if kind == "missing":
@@ -127,8 +138,8 @@ def _stray_tensors(notebook: Notebook) -> Iterator[Finding]:
         first = next(iter(places)).phase
         yield Finding(
             kind="float64",
-            name=name,
-            public=_public(name, places),
+            name=_public(name, places) or name,
+            public="float64",
             effect="TypeError: MPS holds no float64 and no complex128, and this call asks for one",
             advice="ask for float32 or complex64",
             phase=first,
@@ -152,7 +163,7 @@ def _stray_tensors(notebook: Notebook) -> Iterator[Finding]:
 
 
 def _public(name: str, places: Counter[Where]) -> str:
-    """Name the function that the reader called if torch was asked by one, else the one that the operator is named after."""
+    """Name the function that the reader called where one is known, else the one that the operator is named after."""
     called = {name_of_function(where.function) for where in places if where.function is not None} - {""}
     return ", ".join(sorted(called)) or public_name(name)
 

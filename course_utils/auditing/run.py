@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import platform
 import traceback
+import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Literal, get_args
 
 import torch
 from torch import nn
 
+from course_utils.auditing.calls import Calls, Kernel
 from course_utils.auditing.explain import explain
 from course_utils.auditing.findings import Finding, Phase, Place, SeenOperator
+from course_utils.auditing.real_device import WARNING, RealDevice, verdicts_of
 from course_utils.auditing.report import Audit
 from course_utils.auditing.steps import Loss, OptimizerFactory, Step, plain_sgd, sum_of_outputs
 from course_utils.auditing.tensors import (
@@ -95,7 +98,7 @@ def audit(
         train=train,
     )
     before = check_tensors(named_tensors(step.model, (args or kwargs) if kwargs else args, loss), table.torch_release)
-    tracer, failure, left_out = _follow(step, table, release)
+    tracer, failure, left_out = _follow(step, table)
     found, doubtful = explain(tracer.notebook, table)
     refused: tuple[Finding, ...] = ()
     if failure is not None:
@@ -112,7 +115,7 @@ def audit(
         findings=before + refused + found,
         operators=_operators(tracer),
         torch_release=table.torch_release,
-        source=_source(table, release),
+        source=_source(table),
         warnings=notes + left_out + doubtful,
     )
 
@@ -134,9 +137,7 @@ def _split(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (inputs,), {}
 
 
-def _notes(
-    table: OperatorTable, release: str | None, loss: Any, optimizer: Any, train: bool
-) -> tuple[str, ...]:
+def _notes(table: OperatorTable, release: str | None, loss: Any, optimizer: Any, train: bool) -> tuple[str, ...]:
     notes = [*doubts(torch.__version__), *table.warnings]
     if train and loss is None:
         notes.append("no loss was given: the sum of all floating outputs stands in, your loss's operators are not seen")
@@ -147,19 +148,42 @@ def _notes(
             f"the verdicts are torch {table.torch_release}'s, but which operators are called is decided by the "
             f"installed torch {torch.__version__.partition('+')[0]}"
         )
+    if torch._C._has_mps:
+        notes.append(WARNING)
     return tuple(notes)
 
 
-def _source(table: OperatorTable, release: str | None) -> str:
-    if torch._C._has_mps:
-        return f"{table.source}; followed on this machine's MPS"
-    del release
-    return f"{table.source}; followed on the emulated device"
+def _source(table: OperatorTable) -> str:
+    where = "this machine's MPS" if torch._C._has_mps else "the emulated device"
+    return f"torch {table.torch_release}, {table.source}; followed on {where}"
+
+
+def _follow(step: Step, table: OperatorTable) -> tuple[Tracer, Exception | None, tuple[str, ...]]:
+    """Run a copy of the step on the device; an error of the device is returned, not raised."""
+    twin = step.copy()
+    tracer = Tracer(twin.model)
+    calls = Calls(
+        tracer,
+        table.torch_release,
+        macos=platform.mac_ver()[0] or None,
+        attributes=plain_attributes(twin.model),
+        targets={address_of(t): name for name, t in tensors_kept_by(step.loss) if _is_dense(t)},
+    )
+    left_out: tuple[str, ...] = ()
+    failure: Exception | None = None
+    with _device(calls, table) as (device, watching), _quiet():
+        twin.to(device)
+        try:
+            with tracer.tracing(), watching:
+                left_out = twin.run(tracer.enter)
+        except Exception as error:  # whatever a model raises
+            failure = error
+    return tracer, failure, left_out
 
 
 @contextmanager
-def _device(tracer: Callable[[], Tracer], release: str | None) -> Iterator[torch.device]:
-    """Give the device to follow the step on.
+def _device(calls: Calls, table: OperatorTable) -> Iterator[tuple[torch.device, AbstractContextManager[Any]]]:
+    """Give the device to follow the step on, and a context in which it is watched.
 
     Raises:
         RuntimeError: where torch was built with MPS but cannot use it; nothing can be emulated there.
@@ -167,58 +191,48 @@ def _device(tracer: Callable[[], Tracer], release: str | None) -> Iterator[torch
     if torch._C._has_mps:
         if not torch.backends.mps.is_available():
             raise RuntimeError("this torch was built with MPS but finds no usable GPU; see course_utils.probe_mps()")
-        yield torch.device("mps")
+        yield torch.device("mps"), RealDevice(calls, verdicts_of(table))
         return
+    watched = Switch()
 
     def observe(name: str, verdict: str, location: Location) -> None:
-        tracer().observe(name, verdict, location)
+        if watched.on:
+            calls.tracer.observe(name, verdict, location)
 
-    with emulated_mps(missing="record", observer=observe, kernels=mps_kernels(release)) as mps:
-        yield mps.device
+    def intercept(operator: Any, kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return calls.run(operator, kernel, args, kwargs) if watched.on else kernel(*args, **kwargs)
+
+    kernels = mps_kernels(None if table is operator_table() else table.torch_release)
+    with emulated_mps(missing="record", observer=observe, interceptor=intercept, kernels=kernels) as mps:
+        yield mps.device, watched
 
 
-def _follow(
-    step: Step, table: OperatorTable, release: str | None
-) -> tuple[Tracer, Exception | None, tuple[str, ...]]:
-    """Run a copy of the step on the device; an error of the device is returned, not raised."""
-    twin = step.copy()
-    verdicts = (lambda name: _verdict_of(table, name)) if torch._C._has_mps else None
-    macos = platform.mac_ver()[0] or None
-    left_out: tuple[str, ...] = ()
-    failure: Exception | None = None
-    tracer = Tracer(
-        twin.model,
-        table.torch_release,
-        macos=macos if release is None else None,
-        attributes=plain_attributes(twin.model),
-        targets={address_of(t): name for name, t in tensors_kept_by(step.loss) if _is_dense(t)},
-        verdict_of=verdicts,
-    )
-    moving = Tracer(nn.Identity(), table.torch_release)  # what moving takes is no part of the step
-    current = moving
-    with torch.random.fork_rng(devices=[]), _device(lambda: current, release) as device:
-        twin.to(device)
-        current = tracer
-        with tracer.tracing():
-            try:
-                left_out = twin.run(tracer.enter)
-            except Exception as error:  # whatever a model raises
-                failure = error
-    return tracer, failure, left_out
+class Switch:
+    """On inside its block: what moving the model takes is no part of the step."""
+
+    on = False
+
+    def __enter__(self) -> None:
+        self.on = True
+
+    def __exit__(self, *_: object) -> None:
+        self.on = False
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the random generator's state, and silence a warning that is no news about the model.
+
+    An operator that torch registers for MPS by hand above autograd's formulas (linalg_svd up to 2.13) has no
+    gradient there.
+    """
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="(?s).*an autograd kernel was not registered")
+        yield
 
 
 def _is_dense(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.layout is torch.strided and not value.is_meta
-
-
-def _verdict_of(table: OperatorTable, name: str) -> str:
-    if not name.startswith("aten::"):
-        return "native"  # outside aten only an error tells
-    try:
-        status = table.verdict(name).status
-    except LookupError:
-        return "native"
-    return {"composite": "composite", "cpu_always": "cpu_always", "missing": "missing"}.get(status, "native")
 
 
 def _judge_failure(step: Step, tracer: Tracer, failure: Exception, *, stopped_by_copy: bool) -> tuple[Finding, ...]:
@@ -229,12 +243,11 @@ def _judge_failure(step: Step, tracer: Tracer, failure: Exception, *, stopped_by
     """
     phases: list[Phase] = []
     twin = step.copy()
-    for leaf_step in (twin,):
-        if any(parameter.is_meta for parameter in leaf_step.model.parameters()):
-            leaf_step.to("cpu")
+    if any(parameter.is_meta for parameter in twin.model.parameters()):
+        twin.to("cpu")
     try:
         with torch.random.fork_rng(devices=[]):
-            twin.run(phases.append)
+            twin.run(lambda phase, _: phases.append(phase))
     except Exception as error:  # the model's own
         raise ModelError(phases[-1], error) from error
     if stopped_by_copy and not isinstance(failure, (NotImplementedError, TypeError)):

@@ -17,6 +17,7 @@ from course_utils.auditing.tensors import as_plain, make_movable, movable
 
 Loss = Callable[[Any], torch.Tensor]
 OptimizerFactory = Callable[[Any], torch.optim.Optimizer]
+Enter = Callable[[Phase, str], None]
 
 
 def sum_of_outputs(output: Any) -> torch.Tensor:
@@ -96,11 +97,11 @@ class Step:
             raise TypeError(f"optimizer= made a {type(made).__name__}, not a torch.optim.Optimizer")
         return made
 
-    def run(self, enter: Callable[[Phase], None]) -> tuple[str, ...]:
+    def run(self, enter: Enter) -> tuple[str, ...]:
         """Run the step.
 
         Args:
-            enter: told when a phase begins.
+            enter: told when a phase begins, and which class of optimizer runs.
 
         Returns:
             What was left out, in sentences.
@@ -108,24 +109,24 @@ class Step:
         with torch.set_grad_enabled(self.train):
             return self._run(enter)
 
-    def _run(self, enter: Callable[[Phase], None]) -> tuple[str, ...]:
+    def _run(self, enter: Enter) -> tuple[str, ...]:
         self.model.train(self.train)
-        enter("forward")
+        enter("forward", "")
         output = self.model(*self.args, **self.kwargs)
         if self.loss is None:
             return ()
-        enter("loss")
+        enter("loss", "")
         loss = self.loss(output)
         if not self.train:
             return ()
         if not loss.requires_grad:
             return ("the loss needs no gradient, so backward and the optimizer were not followed",)
-        enter("backward")
+        enter("backward", "")
         loss.backward()  # type: ignore[no-untyped-call]
-        enter("optimizer")
         optimizer = self.make_optimizer()
         if optimizer is None:
             return ("no parameter needs a gradient, so there was nothing to optimize",)
+        enter("optimizer", type(optimizer).__name__)
         if inspect.signature(optimizer.step).parameters["closure"].default is inspect.Parameter.empty:
             optimizer.step(lambda: self._again(optimizer))  # such as LBFGS
         else:
