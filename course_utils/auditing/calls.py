@@ -20,6 +20,8 @@ from course_utils.auditing.tracer import Tracer
 
 _LACKS_DTYPE = re.compile("support float64|does not have support for that dtype")
 Kernel = Callable[..., Any]
+_TENSOR: Any = torch._C.TensorBase
+_is_cpu = _TENSOR.is_cpu.__get__
 
 
 class Calls:
@@ -124,7 +126,7 @@ class Calls:
 def is_here(tensor: torch.Tensor) -> bool:
     """Say whether a tensor is in the CPU's memory, whatever the emulated device makes Python answer."""
     with torch._C.DisableTorchFunction():
-        return bool(torch._C.TensorBase.is_cpu.__get__(tensor))
+        return bool(_is_cpu(tensor))
 
 
 def _narrow(value: Any) -> Any:

@@ -82,7 +82,7 @@ def _largest_output_size(arguments: Arguments, result: Any) -> bool:
 
 
 def _is_3d(arguments: Arguments, transposed: bool) -> bool:
-    return arguments["input"].dim() == 5 and arguments["transposed"] is transposed
+    return bool(arguments["input"].dim() == 5 and arguments["transposed"] is transposed)
 
 
 def _not_divisible(arguments: Arguments, result: Any) -> bool:

@@ -42,7 +42,7 @@ def verdicts_of(table: OperatorTable) -> Callable[[str], str]:
     return verdict
 
 
-class RealDevice(TorchDispatchMode):
+class RealDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Sees every operator that meets a tensor of the device.
 
     Args:
@@ -51,7 +51,7 @@ class RealDevice(TorchDispatchMode):
     """
 
     def __init__(self, calls: Calls, verdict_of: Callable[[str], str]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.calls = calls
         self.verdict_of = verdict_of
 

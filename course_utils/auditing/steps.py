@@ -69,7 +69,8 @@ class Step:
             model, loss, optimizer = copy.deepcopy((self.model, loss, optimizer))
         except (RuntimeError, TypeError) as error:
             raise ValueError(f"the model cannot be copied with copy.deepcopy ({error}); audit a fresh one") from error
-        return Step(model, *inputs, loss or self.loss, optimizer or self.optimizer, self.train)
+        args, kwargs = inputs
+        return Step(model, args, kwargs, loss or self.loss, optimizer or self.optimizer, self.train)
 
     def to(self, device: torch.device | str) -> None:
         """Move model, loss, inputs and optimizer; what the device could not hold is replaced first."""
@@ -133,13 +134,13 @@ class Step:
             optimizer.step()
         return ()
 
-    def _again(self, optimizer: torch.optim.Optimizer) -> float:
+    def _again(self, optimizer: torch.optim.Optimizer) -> Any:
         assert self.loss is not None
         with torch.enable_grad():
             optimizer.zero_grad()
             loss = self.loss(self.model(*self.args, **self.kwargs))
             loss.backward()  # type: ignore[no-untyped-call]
-        return loss.detach()  # type: ignore[return-value]  (LBFGS calls float() on it)
+        return loss.detach()
 
     def _modules(self) -> list[nn.Module]:
         return [self.model, *([self.loss] if isinstance(self.loss, nn.Module) else [])]

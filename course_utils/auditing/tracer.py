@@ -92,7 +92,7 @@ class Tracer:
 
     def where(self, location: Location | None = None) -> Where:
         """Say where the step is: in backward, where the forward call was."""
-        node = torch._C._current_autograd_node()
+        node: Any = torch._C._current_autograd_node()  # None outside the backward pass
         if node is not None:
             forward = self._forward_calls.get(node._sequence_nr())
             if forward is not None:
