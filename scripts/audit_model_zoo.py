@@ -196,7 +196,8 @@ def main(arguments: list[str] | None = None) -> int:
     wanted = options.only.split(",") if options.only else None
     pairs = [(task, name) for task in TASKS for name in models_of(task) if wanted is None or name in wanted]
     rows = [audit_apart(*pair) for pair in tqdm(pairs, unit="model", disable=not sys.stderr.isatty())]
-    versions = f"torch {torch.__version__}, torchvision {torchvision.__version__}, {len(rows)} models"
+    releases = [module.__version__.partition("+")[0] for module in (torch, torchvision)]
+    versions = f"torch {releases[0]}, torchvision {releases[1]}, {len(rows)} models"
     text = table(rows, versions)
     if options.print:
         print(text)

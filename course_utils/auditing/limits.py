@@ -78,7 +78,7 @@ class Limit:
 
 def _largest_output_size(arguments: Arguments, result: Any) -> bool:
     # Convolution.mm compares every size of the output, not only the channels, with 2**16
-    return max(result.shape, default=0) > 2**16
+    return bool(max(result.shape, default=0) > 2**16)
 
 
 def _is_3d(arguments: Arguments, transposed: bool) -> bool:

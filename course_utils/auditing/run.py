@@ -18,7 +18,7 @@ from course_utils.auditing.explain import explain
 from course_utils.auditing.findings import Finding, Phase, Place, SeenOperator
 from course_utils.auditing.real_device import WARNING, RealDevice, verdicts_of
 from course_utils.auditing.report import Audit
-from course_utils.auditing.steps import Loss, OptimizerFactory, Step, plain_sgd, sum_of_outputs
+from course_utils.auditing.steps import Loss, NotAnOptimizerError, OptimizerFactory, Step, plain_sgd, sum_of_outputs
 from course_utils.auditing.tensors import (
     address_of,
     check_tensors,
@@ -30,6 +30,7 @@ from course_utils.auditing.tracer import Tracer
 from course_utils.emulation.context import doubts, emulated_mps
 from course_utils.emulation.kernels import mps_kernels
 from course_utils.emulation.location import Location, is_inside
+from course_utils.emulation.state import is_active
 from course_utils.operators.releases import order
 from course_utils.operators.table import OperatorTable, operator_table
 
@@ -82,6 +83,7 @@ def audit(
         ModelError: when the step fails on the CPU too; it names the phase.
         LookupError: when the release is not in the history.
         ValueError: for an unknown mode, an optimizer of another model, or a model that cannot be copied.
+        TypeError: when `model` is no module, or the factory made no optimizer.
         RuntimeError: inside an `emulated_mps()` block, or on a Mac whose MPS does not work.
     """
     _check_arguments(model, optimizer, mode)
@@ -121,6 +123,8 @@ def audit(
 
 
 def _check_arguments(model: object, optimizer: object, mode: str) -> None:
+    if is_active():
+        raise RuntimeError("emulated_mps() is already on in this process; leave that block before an audit")
     if not isinstance(model, nn.Module):
         raise TypeError(f"audit takes a torch.nn.Module, not {type(model).__name__}; wrap a function in one")
     if mode not in get_args(Mode):
@@ -176,6 +180,8 @@ def _follow(step: Step, table: OperatorTable) -> tuple[Tracer, Exception | None,
         try:
             with tracer.tracing(), watching:
                 left_out = twin.run(tracer.enter)
+        except NotAnOptimizerError:
+            raise
         except Exception as error:  # whatever a model raises
             failure = error
     return tracer, failure, left_out
@@ -246,7 +252,8 @@ def _judge_failure(step: Step, tracer: Tracer, failure: Exception, *, stopped_by
     if any(parameter.is_meta for parameter in twin.model.parameters()):
         twin.to("cpu")
     try:
-        with torch.random.fork_rng(devices=[]):
+        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what the CPU says about a step that nobody asked it for
             twin.run(lambda phase, _: phases.append(phase))
     except Exception as error:  # the model's own
         raise ModelError(phases[-1], error) from error

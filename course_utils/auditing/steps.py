@@ -36,6 +36,10 @@ def plain_sgd(parameters: Any) -> torch.optim.Optimizer:
     return torch.optim.SGD(parameters, lr=1e-3)
 
 
+class NotAnOptimizerError(TypeError):
+    """A factory made something else than an optimizer."""
+
+
 @dataclass
 class Step:
     """A model with everything that one step needs.
@@ -66,7 +70,8 @@ class Step:
         optimizer = self.optimizer if isinstance(self.optimizer, torch.optim.Optimizer) else None
         inputs = pytree.tree_map(_copy_input, (self.args, self.kwargs))
         try:
-            model, loss, optimizer = copy.deepcopy((self.model, loss, optimizer))
+            memo = {id(buffer): buffer.detach().clone() for buffer in self.model.buffers() if _is_sparse(buffer)}
+            model, loss, optimizer = copy.deepcopy((self.model, loss, optimizer), memo)
         except (RuntimeError, TypeError) as error:
             raise ValueError(f"the model cannot be copied with copy.deepcopy ({error}); audit a fresh one") from error
         args, kwargs = inputs
@@ -86,7 +91,7 @@ class Step:
         """Return the optimizer, made by the factory where one was given; None where nothing is to be optimized.
 
         Raises:
-            TypeError: when the factory returns something else.
+            NotAnOptimizerError: when the factory returns something else.
         """
         if self.optimizer is None or isinstance(self.optimizer, torch.optim.Optimizer):
             return self.optimizer
@@ -95,7 +100,7 @@ class Step:
             return None
         made = self.optimizer(parameters)
         if not isinstance(made, torch.optim.Optimizer):
-            raise TypeError(f"optimizer= made a {type(made).__name__}, not a torch.optim.Optimizer")
+            raise NotAnOptimizerError(f"optimizer= made a {type(made).__name__}, not a torch.optim.Optimizer")
         return made
 
     def run(self, enter: Enter) -> tuple[str, ...]:
@@ -124,6 +129,7 @@ class Step:
             return ("the loss needs no gradient, so backward and the optimizer were not followed",)
         enter("backward", "")
         loss.backward()  # type: ignore[no-untyped-call]
+        enter("optimizer", "")
         optimizer = self.make_optimizer()
         if optimizer is None:
             return ("no parameter needs a gradient, so there was nothing to optimize",)
@@ -151,6 +157,10 @@ class Step:
             for index, module in enumerate(self._modules())
             for name, parameter in module.named_parameters()
         ]
+
+
+def _is_sparse(tensor: torch.Tensor) -> bool:
+    return tensor.layout is not torch.strided  # copy.deepcopy does not know compressed layouts
 
 
 def _copy_input(leaf: Any) -> Any:

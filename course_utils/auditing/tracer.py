@@ -75,7 +75,8 @@ class Tracer:
 
     def enter(self, phase: Phase, scope: str = "") -> None:
         """Note that a phase begins; `scope` names what runs, where it is no module."""
-        self.phases.append(phase)
+        if phase != self.phase or not self.phases:
+            self.phases.append(phase)
         self._stack = [scope] if scope else []
 
     def observe(self, name: str, verdict: str, location: Location) -> None:
