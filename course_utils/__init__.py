@@ -15,6 +15,8 @@ __version__ = "0.1.0"
 
 # public name -> the module that holds it; this is the whole public surface
 _HOME = {
+    "Audit": "auditing",
+    "audit": "auditing",
     "Probe": "devices",
     "pick_device": "devices",
     "probe_mps": "devices",
@@ -40,6 +42,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Audit",
     "Comparison",
     "Probe",
     "Published",
@@ -49,6 +52,7 @@ __all__ = [
     "ToyDevice",
     "Workload",
     "__version__",
+    "audit",
     "benchmark",
     "compare_devices",
     "find_chip",
@@ -66,6 +70,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from course_utils.auditing import Audit, audit
     from course_utils.checks import Task
     from course_utils.chips import find_chip
     from course_utils.devices import Probe, pick_device, probe_mps, synchronize

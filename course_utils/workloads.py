@@ -62,18 +62,30 @@ class Workload:
         """
         return _forward_flop(self) * (3 if self.mode == "train" else 1)
 
+    def build(self) -> tuple[nn.Module, torch.Tensor, torch.Tensor]:
+        """Build the model, its inputs and its target classes on the CPU, from the course's seed.
+
+        Raises:
+            ValueError: for "matmul", which has no model.
+        """
+        if self.name not in _MODELS:
+            raise ValueError(f"workload {self.name!r} has no model; these have: {', '.join(_MODELS)}")
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(SEED)
+            return _MODELS[self.name](self)
+
     def on(self, device: torch.device | str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Set the work up on a device.
 
         Returns:
             A callable and its inputs; "train" callables return the loss as a tensor, and never read it.
         """
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(SEED)
-            if self.name == "matmul":
+        if self.name == "matmul":
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(SEED)
                 left, right = torch.rand(self.size, self.size), torch.rand(self.size, self.size)
-                return torch.matmul, (left.to(device), right.to(device))
-            model, inputs, targets = _MODELS[self.name](self)
+            return torch.matmul, (left.to(device), right.to(device))
+        model, inputs, targets = self.build()
         model = model.to(device)
         if self.mode == "forward":
             return _forward(model), (inputs.to(device),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ import torch.backends.mps
 import torch.library
 
 from course_utils.emulation import autocast, state, surface
-from course_utils.emulation.call import Plan, resolve
+from course_utils.emulation.call import Kernel, Plan, resolve
 from course_utils.emulation.dispatch import make_native
 from course_utils.emulation.fallback import make_cpu_always, make_fallback
 from course_utils.emulation.kernels import KernelTable, mps_kernels
@@ -20,7 +21,7 @@ from course_utils.emulation.ledger import Ledger
 from course_utils.emulation.memory import counted, make_factories, make_meta_factories
 from course_utils.emulation.names import DeviceNames, engine_under_names
 from course_utils.emulation.routes import ABOVE_AUTOGRAD, make_convolutions
-from course_utils.emulation.runtime import Observer, Policy, Runtime
+from course_utils.emulation.runtime import Interceptor, Observer, Policy, Runtime
 from course_utils.emulation.tensor import DEVICE, prepare_templates
 from course_utils.emulation.variable import fallback_was_enabled
 
@@ -90,6 +91,7 @@ def emulated_mps(
     fallback: bool | None = None,
     missing: Policy | None = None,
     observer: Observer | None = None,
+    interceptor: Interceptor | None = None,
     kernels: KernelTable | None = None,
 ) -> Iterator[EmulatedMps]:
     """Give this process an emulated MPS device for the length of a block, on a machine whose torch has none.
@@ -108,6 +110,8 @@ def emulated_mps(
         observer: called with each operator that reaches the device: its name ("aten::add.Tensor"), a verdict
             ("native", "composite", "cpu_always", "missing") and the caller's line. Composite operators that C++
             takes apart by itself are not seen, their parts are.
+        interceptor: called in place of each operator's kernel with the operator, the kernel and its arguments; what it
+            returns is the result. So the arguments can be seen, and the call be made again with others.
         kernels: which operators have an MPS kernel; by default those of the installed torch.
 
     Yields:
@@ -125,7 +129,7 @@ def emulated_mps(
             "course_utils.probe_mps() if it does not work here"
         )
     policy = choose_policy(fallback, missing, fallback_was_enabled)
-    runtime = Runtime(table=kernels or mps_kernels(), policy=policy, observer=observer)
+    runtime = Runtime(table=kernels or mps_kernels(), policy=policy, observer=observer, interceptor=interceptor)
     runtime.recorder.warnings.extend(doubts(torch.__version__))
     prepare_templates()
     with ExitStack() as stack:
@@ -172,7 +176,8 @@ def _restore(owner: Any, name: str, original: Any) -> None:
 def _register_kernels(stack: ExitStack, runtime: Runtime) -> None:
     """Register the device's kernels with the dispatcher; leaving the stack takes every one of them out."""
     aten = _library(stack, "aten")
-    special = counted(runtime) | make_factories(runtime) | make_convolutions(runtime)
+    own = counted(runtime) | make_factories(runtime) | make_convolutions(runtime)
+    special = {name: _intercepted(runtime, resolve(name), kernel) for name, kernel in own.items()}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="(?s).*[Oo]verriding a previously registered kernel")
         for name in sorted(runtime.table.native | special.keys() | runtime.table.cpu_always):
@@ -182,9 +187,9 @@ def _register_kernels(stack: ExitStack, runtime: Runtime) -> None:
             if name in special:
                 kernel = special[name]
             elif name in runtime.table.cpu_always:
-                kernel = make_cpu_always(runtime, Plan(operator, name))
+                kernel = _intercepted(runtime, operator, make_cpu_always(runtime, Plan(operator, name)))
             else:
-                kernel = make_native(runtime, Plan(operator, name))
+                kernel = _intercepted(runtime, operator, make_native(runtime, Plan(operator, name)))
             aten.impl(name, kernel, "MPS")
         for name, kernel in make_meta_factories(runtime, special).items():
             aten.impl(name, kernel, "Meta", allow_override=True)
@@ -195,7 +200,29 @@ def _register_kernels(stack: ExitStack, runtime: Runtime) -> None:
             autocast_kernel = autocast.make_kernel(name)
             if autocast_kernel is not None:
                 aten.impl(name, autocast_kernel, autocast.KEY, allow_override=True)
-    _library(stack, "_").fallback(make_fallback(runtime), "MPS")
+    _library(stack, "_").fallback(_intercepted_fallback(runtime, make_fallback(runtime)), "MPS")
+
+
+def _intercepted(runtime: Runtime, operator: Any, kernel: Kernel) -> Kernel:
+    interceptor = runtime.interceptor
+    if interceptor is None:
+        return kernel
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return interceptor(operator, kernel, args, kwargs)
+
+    return call
+
+
+def _intercepted_fallback(runtime: Runtime, fallback: Kernel) -> Kernel:
+    interceptor = runtime.interceptor
+    if interceptor is None:
+        return fallback
+
+    def call(operator: Any, *args: Any, **kwargs: Any) -> Any:
+        return interceptor(operator, partial(fallback, operator), args, kwargs)
+
+    return call
 
 
 def _library(stack: ExitStack, namespace: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +12,8 @@ from types import FrameType
 import torch
 
 # torch's own files, and everything of the course: neither is what the reader wrote
-_INSIDE = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1]))
+# (with a separator at the end: torchvision lies beside torch)
+_INSIDE = (str(Path(torch.__file__).parent) + os.sep, str(Path(__file__).parents[1]) + os.sep)
 
 
 @dataclass(frozen=True, order=True)
@@ -39,7 +41,8 @@ UNKNOWN = Location("<unknown>", 0, "<unknown>")
 
 
 @cache
-def _is_inside(file: str) -> bool:
+def is_inside(file: str) -> bool:
+    """Say whether a file belongs to torch or to this package."""
     return file.startswith(_INSIDE)
 
 
@@ -54,7 +57,7 @@ def caller() -> Location:
     entry = ""
     while frame is not None:
         code = frame.f_code
-        if not _is_inside(code.co_filename):
+        if not is_inside(code.co_filename):
             return Location(code.co_filename, frame.f_lineno, code.co_name, entry)
         if _is_torch(code.co_filename):
             entry = code.co_qualname

@@ -6,7 +6,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 
@@ -21,6 +21,8 @@ Policy = Literal["raise", "fallback", "record"]
 Verdict = Literal["native", "composite", "cpu_always", "missing"]
 # called for each operator that reaches the device: its qualified name with overload, its verdict, the caller's line
 Observer = Callable[[str, Verdict, Location], None]
+# called in place of each kernel: operator, kernel, args, kwargs; returns what the kernel returns
+Interceptor = Callable[[Any, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 
 # how the caller's spelling of a read is named in the ledger
 _SPELLING = {
@@ -58,11 +60,13 @@ class Runtime:
         table: which operators have an MPS kernel.
         policy: what happens at an operator that has none.
         observer: told about each operator that reaches the device, or None.
+        interceptor: called in place of each kernel, or None.
     """
 
     table: KernelTable
     policy: Policy
     observer: Observer | None = None
+    interceptor: Interceptor | None = None
     recorder: Recorder = field(default_factory=Recorder)
     meter: Meter = field(default_factory=Meter)
     generator: EmulatedGenerator = field(default_factory=EmulatedGenerator)

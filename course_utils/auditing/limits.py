@@ -1,0 +1,141 @@
+"""Operators that have an MPS kernel but refuse some shapes, dtypes or macOS versions, or compute them on the CPU.
+
+Data with sources: course_utils/data/mps_limits.json. Each entry names one of the checks below; a check looks at one
+call's arguments and result, of which only shapes and dtypes count, so meta tensors do.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
+
+import torch
+
+from course_utils.operators.names import base_of
+from course_utils.operators.releases import line_of, order
+
+Arguments = Mapping[str, Any]
+_HALF = (torch.float16, torch.bfloat16)
+_THREADGROUP_ELEMENTS = 8192  # 32 KiB of threadgroup memory hold so many float32
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One documented limit.
+
+    Args:
+        name: a short name.
+        kind: "may refuse" (an error, also with the fallback variable) or "may leave the GPU" (runs on the CPU).
+        operators: operators without "aten::" and without overload.
+        check: key of `CHECKS`.
+        since: first line of torch that it holds for; None from the beginning.
+        until: last line that it holds for; None for all later ones.
+        macos_below: holds only below this macOS; None on every macOS.
+        effect: what happens.
+        advice: what to do.
+        source: where it is documented.
+    """
+
+    name: str
+    kind: Literal["may refuse", "may leave the GPU"]
+    operators: tuple[str, ...]
+    check: str
+    since: str | None
+    until: str | None
+    macos_below: str | None
+    effect: str
+    advice: str
+    source: str
+
+    def holds_for(self, release: str, macos: str | None = None) -> bool:
+        """Say whether the limit is in force.
+
+        Args:
+            release: of torch, such as "2.14.1".
+            macos: such as "14.5"; None where it is not known, so that every macOS has to be thought of.
+        """
+        line = order(line_of(release))
+        if (self.since is not None and line < order(self.since)) or (
+            self.until is not None and line > order(self.until)
+        ):
+            return False
+        return self.macos_below is None or macos is None or order(f"{macos}.0") < order(self.macos_below)
+
+    def reached_by(self, arguments: Arguments, result: Any) -> bool:
+        """Say whether a call reaches the limit.
+
+        Args:
+            arguments: by the names of the operator's schema.
+            result: what it returned.
+        """
+        return CHECKS[self.check](arguments, result)
+
+
+def _largest_output_size(arguments: Arguments, result: Any) -> bool:
+    # Convolution.mm compares every size of the output, not only the channels, with 2**16
+    return bool(max(result.shape, default=0) > 2**16)
+
+
+def _is_3d(arguments: Arguments, transposed: bool) -> bool:
+    return bool(arguments["input"].dim() == 5 and arguments["transposed"] is transposed)
+
+
+def _not_divisible(arguments: Arguments, result: Any) -> bool:
+    sizes, wanted = arguments["self"].shape[-2:], arguments["output_size"]
+    return any(max(size, out) % max(1, min(size, out)) for size, out in zip(sizes, wanted, strict=True))
+
+
+def _is_integer(arguments: Arguments, result: Any) -> bool:
+    dtype = arguments["input"].dtype
+    return not (dtype.is_floating_point or dtype.is_complex)
+
+
+def _svd_size(arguments: Arguments, result: Any) -> bool:
+    return math.prod(arguments["A"].shape[-2:]) >= _THREADGROUP_ELEMENTS
+
+
+CHECKS: Mapping[str, Callable[[Arguments, Any], bool]] = {
+    "conv output size above 65536": _largest_output_size,
+    "conv3d": lambda arguments, _: _is_3d(arguments, transposed=False),
+    "conv_transpose3d": lambda arguments, _: _is_3d(arguments, transposed=True),
+    "conv_transpose3d in half": lambda arguments, _: (
+        _is_3d(arguments, transposed=True) and arguments["input"].dtype in _HALF
+    ),
+    "sizes not divisible": _not_divisible,
+    "integer input": _is_integer,
+    "matrix of 8192 elements": _svd_size,
+    "neither float32 nor complex64": lambda arguments, _: arguments["A"].dtype not in (torch.float32, torch.complex64),
+    "min(m, n) above 512": lambda arguments, _: min(arguments["A"].shape[-2:]) > 512,
+    "int64": lambda arguments, _: torch.int64 in (arguments["self"].dtype, arguments.get("dtype")),
+    "output of more than 2**32 elements": lambda _, result: result.numel() > 2**32,
+}
+
+
+@cache
+def all_limits() -> tuple[Limit, ...]:
+    """Read the limits that come with the package."""
+    text = (resources.files("course_utils.data") / "mps_limits.json").read_text(encoding="utf-8")
+    return tuple(Limit(**(entry | {"operators": tuple(entry["operators"])})) for entry in json.loads(text)["limits"])
+
+
+def limits_of(operator: str, release: str, macos: str | None = None) -> tuple[Limit, ...]:
+    """List the limits of an operator that are in force.
+
+    Args:
+        operator: such as "aten::linear" or "aten::cumsum.out".
+        release: of torch.
+        macos: such as "14.5"; None where it is not known.
+    """
+    base = base_of(operator.removeprefix("aten::"))
+    return tuple(limit for limit in all_limits() if base in limit.operators and limit.holds_for(release, macos))
+
+
+def name_arguments(schema: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Give positional arguments the names of an operator's schema."""
+    named = {argument.name: value for argument, value in zip(schema.arguments, args, strict=False)}
+    return named | dict(kwargs)

@@ -1,0 +1,142 @@
+"""Follow a step on the device: which operator, in which phase, in which module, from which line.
+
+Hooks on all modules say which forward runs, a function mode says which of torch's functions the caller's line called,
+and autograd's numbers lead from a node of the backward pass to the forward call that made it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+from torch.overrides import TorchFunctionMode
+
+from course_utils.auditing.findings import PHASES, Phase
+from course_utils.auditing.limits import Limit
+from course_utils.emulation.location import Location, caller
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where an operator was called; `function` is torch's function that the caller's line called, or None."""
+
+    phase: Phase
+    module: str
+    location: Location | None
+    function: Callable[..., Any] | None = field(default=None, hash=False, compare=False)
+
+
+@dataclass
+class Notebook:
+    """Everything that a tracer writes down.
+
+    Args:
+        seen: (name, verdict) -> calls.
+        suspects: (name, verdict) of operators that are not simply native -> places, with their counts.
+        reached: limits that a call reached, with the operator -> places.
+        float64: operators that made float64 -> places.
+        mixed: names of tensors that were left on the CPU -> places.
+        moved: names of tensors of the loss that were moved on the way.
+    """
+
+    seen: Counter[tuple[str, str]] = field(default_factory=Counter)
+    suspects: dict[tuple[str, str], Counter[Where]] = field(default_factory=dict)
+    reached: dict[tuple[Limit, str], Counter[Where]] = field(default_factory=dict)
+    float64: dict[str, Counter[Where]] = field(default_factory=dict)
+    mixed: dict[str, Counter[Where]] = field(default_factory=dict)
+    moved: set[str] = field(default_factory=set)
+
+
+class Tracer:
+    """Sees one step.
+
+    Args:
+        model: the model on the device.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        self.notebook = Notebook()
+        self.phases: list[Phase] = []
+        self.function: Callable[..., Any] | None = None
+        self._names = {id(module): name or type(model).__name__ for name, module in model.named_modules()}
+        self._stack: list[str] = []
+        self._forward_calls: dict[int, Where] = {}  # number of an autograd node -> its forward call
+        self._outside = caller()
+
+    @property
+    def phase(self) -> Phase:
+        """The phase that runs."""
+        return self.phases[-1] if self.phases else PHASES[0]
+
+    def enter(self, phase: Phase, scope: str = "") -> None:
+        """Note that a phase begins; `scope` names what runs, where it is no module."""
+        if phase != self.phase or not self.phases:
+            self.phases.append(phase)
+        self._stack = [scope] if scope else []
+
+    def observe(self, name: str, verdict: str, location: Location) -> None:
+        """Write down an operator that reached the device."""
+        self.notebook.seen[name, verdict] += 1
+        if self.phase in {"forward", "loss"}:
+            # autograd has just numbered the node of this operator; the first one to see a number is its owner
+            number = torch._C._autograd._get_sequence_nr() - 1
+            if number not in self._forward_calls:
+                self._forward_calls[number] = self._here(location)
+        if verdict in ("missing", "cpu_always"):
+            places = self.notebook.suspects.setdefault((name, verdict), Counter())
+            places[self.where(location)] += 1
+
+    def where(self, location: Location | None = None) -> Where:
+        """Say where the step is: in backward, where the forward call was."""
+        node: Any = torch._C._current_autograd_node()  # None outside the backward pass
+        if node is not None:
+            forward = self._forward_calls.get(node._sequence_nr())
+            if forward is not None:
+                return Where(self.phase, forward.module, forward.location)
+            return Where(self.phase, "", None)
+        return self._here(location or caller())
+
+    def _here(self, location: Location) -> Where:
+        at = None if location == self._outside or not location.line else location
+        if at is not None and (at.file, at.function) == (self._outside.file, self._outside.function):
+            at = None  # the whole way leads through torch to the line that asked for the audit
+        return Where(self.phase, self._stack[-1] if self._stack else "", at, self.function)
+
+    @contextmanager
+    def tracing(self) -> Iterator[None]:
+        """See everything that runs in this block."""
+        hooks = torch.nn.modules.module
+        with ExitStack() as stack:
+            before = hooks.register_module_forward_pre_hook(self._enter_module)
+            stack.callback(before.remove)
+            after = hooks.register_module_forward_hook(self._leave_module, always_call=True)
+            stack.callback(after.remove)
+            stack.enter_context(_Functions(self))
+            yield
+
+    def _enter_module(self, module: nn.Module, _: Any) -> None:
+        self._stack.append(self._names.get(id(module)) or type(module).__name__)
+
+    def _leave_module(self, module: nn.Module, *_: Any) -> None:
+        if self._stack:
+            self._stack.pop()
+
+
+class _Functions(TorchFunctionMode):
+    """Keeps the function of torch that the caller's line called, while it runs."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        super().__init__()
+        self.tracer = tracer
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        outer, self.tracer.function = self.tracer.function, func
+        try:
+            return func(*args, **(kwargs or {}))
+        finally:
+            self.tracer.function = outer

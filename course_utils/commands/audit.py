@@ -1,0 +1,239 @@
+"""`course audit`: which operators of a model's step MPS lacks or may refuse; or look one operator up."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib.util
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from course_utils.commands import UsageError, require_torch
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from course_utils.auditing import Audit
+
+SUMMARY = "say which operators of a model's step MPS lacks or may refuse, on any machine"
+LOSSES = ("cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "binary_cross_entropy_with_logits")
+_OF_CLASSES = ("cross_entropy", "nll_loss")
+_SHAPE = re.compile(r"\d+(x\d+)*")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("model", nargs="?", metavar="FILE.py:FUNCTION", help="a function that returns the model")
+    parser.add_argument("--workload", metavar="NAME", help="a model of the course instead, such as resnet18")
+    parser.add_argument("--op", metavar="NAME", help="look up an operator instead, such as aten::isin")
+    parser.add_argument("--input", action="append", metavar="SHAPE", help="such as 8x3x224x224; once for each input")
+    parser.add_argument("--input-dtype", action="append", metavar="DTYPE", help="of each input (default: float32)")
+    parser.add_argument("--mode", choices=("train", "eval"), default="train", help="default: train")
+    parser.add_argument(
+        "--loss", metavar="NAME", help=f"{', '.join(LOSSES)}, or a function in FILE.py (default: sum of the outputs)"
+    )
+    parser.add_argument("--optimizer", metavar="NAME", help="of torch.optim, such as adamw (default: sgd)")
+    parser.add_argument("--release", metavar="X.Y.Z", help="a published torch instead of the installed one")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Audit and report.
+
+    Returns:
+        0 when nothing was found, 1 when something was.
+    """
+    chosen = [name for name in ("model", "workload", "op") if getattr(arguments, name) is not None]
+    if len(chosen) != 1:
+        raise UsageError("give one of FILE.py:FUNCTION, --workload NAME and --op NAME")
+    if chosen == ["op"]:
+        return look_up(arguments.op, arguments.release, as_json=arguments.json)
+    require_torch()
+    if chosen == ["workload"] and (arguments.input or arguments.input_dtype):
+        raise UsageError("--input has no part in --workload, which brings its own")
+    found = audit_workload(arguments) if chosen == ["workload"] else audit_file(arguments)
+    print(json.dumps(found.to_dict(), indent=2) if arguments.json else found)
+    return 0 if found.clean else 1
+
+
+def look_up(name: str, release: str | None, *, as_json: bool) -> int:
+    """Print the verdicts of an operator's overloads.
+
+    Returns:
+        0 when every overload runs on MPS, 1 when not.
+    """
+    from dataclasses import asdict
+
+    from course_utils.operators import operator_table
+
+    try:
+        verdicts = operator_table(release).overloads(name)
+    except (LookupError, ValueError, FileNotFoundError) as error:
+        raise UsageError(str(error.args[0])) from error
+    if as_json:
+        print(json.dumps([asdict(verdict) for verdict in verdicts], indent=2))
+    else:
+        print("\n".join(map(str, verdicts)))
+    return 0 if all(verdict.status in ("native", "composite") for verdict in verdicts) else 1
+
+
+def audit_workload(arguments: argparse.Namespace) -> Audit:
+    """Audit one of the course's models."""
+    from torch.nn import functional
+
+    from course_utils.workloads import load_workload
+
+    try:
+        model, inputs, targets = load_workload(arguments.workload).build()
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    loss = find_loss(arguments.loss, None) if arguments.loss else lambda out: functional.cross_entropy(out, targets)
+    return _audit(model, inputs, loss, arguments)
+
+
+def audit_file(arguments: argparse.Namespace) -> Audit:
+    """Audit what a function in a file returns."""
+    from torch import nn
+
+    file, _, name = arguments.model.rpartition(":")
+    if not file or not name:
+        raise UsageError(f"{arguments.model!r} names no function; write it like net.py:make_model")
+    if not arguments.input:
+        raise UsageError("--input is missing; give the shape of each input, such as --input 8x3x224x224")
+    inputs = make_inputs(arguments.input, arguments.input_dtype or [])
+    module = load_file(Path(file))
+    make_model = find_function(module, name)
+    try:
+        model = make_model()
+    except Exception as error:  # the reader's code
+        raise UsageError(f"{name}() in {file} failed: {_first_line(error)}") from error
+    if not isinstance(model, nn.Module):
+        raise UsageError(f"{name}() in {file} returned {type(model).__name__}, not a torch.nn.Module")
+    return _audit(model, inputs, find_loss(arguments.loss, module) if arguments.loss else None, arguments)
+
+
+def _audit(model: nn.Module, inputs: Any, loss: Any, arguments: argparse.Namespace) -> Audit:
+    from course_utils.auditing import ModelError, audit
+
+    optimizer = find_optimizer(arguments.optimizer) if arguments.optimizer else None
+    loss = loss if arguments.mode == "train" or arguments.loss else None
+    try:
+        return audit(model, inputs, loss=loss, optimizer=optimizer, mode=arguments.mode, release=arguments.release)
+    except (ModelError, LookupError, ValueError) as error:
+        raise UsageError(str(error.args[0])) from error
+
+
+def make_inputs(shapes: list[str], dtypes: list[str]) -> tuple[Any, ...]:
+    """Make one input for each shape: random floats, or zeros of an integer dtype, which every embedding has.
+
+    Raises:
+        UsageError: for a shape or dtype that cannot be read.
+    """
+    import torch
+
+    if len(dtypes) > len(shapes):
+        raise UsageError(f"--input-dtype is there {len(dtypes)} times and --input {len(shapes)} times")
+    inputs = []
+    for index, shape in enumerate(shapes):
+        if _SHAPE.fullmatch(shape) is None:
+            raise UsageError(f"--input {shape!r} is no shape; write it like 8x3x224x224")
+        name = dtypes[index] if index < len(dtypes) else "float32"
+        dtype = getattr(torch, name, None)
+        if not isinstance(dtype, torch.dtype):
+            raise UsageError(f"--input-dtype {name!r} is no dtype of torch; common ones: float32, float16, int64, bool")
+        size = tuple(map(int, shape.split("x")))
+        floating = dtype.is_floating_point or dtype.is_complex
+        inputs.append(torch.rand(size).to(dtype) if floating else torch.zeros(size, dtype=dtype))
+    return tuple(inputs)
+
+
+def load_file(path: Path) -> ModuleType:
+    """Import a Python file by its path.
+
+    Raises:
+        UsageError: when it is not there or does not import.
+    """
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}; pass the Python file that holds the model")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is no Python file; its name has to end in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.resolve().parent))  # so that it finds its neighbours, as `python FILE.py` would
+    sys.modules.setdefault(path.stem, module)  # dataclasses and pickle look their module up
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # the reader's code
+        raise UsageError(f"{path} does not import: {_first_line(error)}") from error
+    finally:
+        sys.path.pop(0)
+    return module
+
+
+def find_function(module: ModuleType, name: str) -> Callable[..., Any]:
+    """Find a function in the reader's file.
+
+    Raises:
+        UsageError: when it is not there; the message has the nearest names.
+    """
+    found = getattr(module, name, None)
+    if callable(found):
+        return found  # type: ignore[no-any-return]
+    own = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
+    near = difflib.get_close_matches(name, own, n=3, cutoff=0.4) or own
+    raise UsageError(
+        f"{Path(str(module.__file__)).name} has no function {name!r}; the nearest: {', '.join(near) or 'it has none'}"
+    )
+
+
+def find_loss(name: str, module: ModuleType | None) -> Callable[[Any], Any]:
+    """Find a loss by name: one of `LOSSES`, with targets of zeros, or a function of the output in the reader's file.
+
+    Raises:
+        UsageError: when there is none.
+    """
+    import torch
+    from torch.nn import functional
+
+    if name not in LOSSES:
+        if module is not None and callable(getattr(module, name, None)):
+            return getattr(module, name)  # type: ignore[no-any-return]
+        near = difflib.get_close_matches(name, LOSSES, n=3, cutoff=0.4) or LOSSES
+        raise UsageError(f"no loss is called {name!r}; the nearest: {', '.join(near)}")
+    function = getattr(functional, name)
+
+    def loss(output: torch.Tensor) -> Any:
+        if name not in _OF_CLASSES:
+            return function(output, torch.zeros_like(output))
+        classes = torch.zeros(output.shape[:1] + output.shape[2:], dtype=torch.int64, device=output.device)
+        return function(output, classes)
+
+    return loss
+
+
+def find_optimizer(name: str) -> Any:
+    """Find an optimizer of torch.optim, whatever the case of its letters.
+
+    Raises:
+        UsageError: when there is none; the message has the nearest names.
+    """
+    from torch import optim
+
+    known = {
+        each.lower(): each
+        for each, value in vars(optim).items()
+        if isinstance(value, type) and issubclass(value, optim.Optimizer) and value is not optim.Optimizer
+    }
+    if name.lower() not in known:
+        near = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.4) or list(known)
+        raise UsageError(f"torch.optim has no {name!r}; the nearest: {', '.join(known[each] for each in near)}")
+    return getattr(optim, known[name.lower()])
+
+
+def _first_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
