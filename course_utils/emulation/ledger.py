@@ -66,7 +66,7 @@ class Fallback:
     location: Location
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ledger:
     """A snapshot of what happened on the emulated device; later work does not change it.
 
@@ -112,6 +112,9 @@ class Ledger:
         lines += [f"  {kind:<12} {count:>5} x  {what}  at {where}" for kind, what, count, where in self._rows()]
         lines += [f"  note: {warning}" for warning in self.warnings]
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         first, *_ = str(self).splitlines()

@@ -80,7 +80,7 @@ class Verdict:
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OperatorTable:
     """The verdicts of one release of torch.
 
@@ -170,6 +170,9 @@ class OperatorTable:
         lines += [f"  {count:5d}  {WORDS[status]}" for status, count in self.counts().items()]
         lines.append(f"  {len(self.sparse):5d}  with a kernel for sparse tensors on MPS, whatever the verdict above")
         return "\n".join(lines + [f"  warning: {warning}" for warning in self.warnings])
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td>{WORDS[status]}</td><td>{count}</td></tr>" for status, count in self.counts().items())
