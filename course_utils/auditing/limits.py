@@ -92,7 +92,7 @@ def _not_divisible(arguments: Arguments, result: Any) -> bool:
 
 def _is_integer(arguments: Arguments, result: Any) -> bool:
     dtype = arguments["input"].dtype
-    return not (dtype.is_floating_point or dtype.is_complex)
+    return not bool(dtype.is_floating_point or dtype.is_complex)
 
 
 def _svd_size(arguments: Arguments, result: Any) -> bool:
