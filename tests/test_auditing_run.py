@@ -93,7 +93,7 @@ def test_the_first_release_is_named():
     [("train", "aten::linalg_eig", "_linalg_eigvals"), ("eval", "aten::_linalg_eigvals", "linalg_eig")],
 )
 def test_eigvals(mode, name, other):
-    """What eigvals calls is reported as the dispatcher sees it, and the other operator is named too (pytorch #195278)."""
+    """What eigvals calls is reported as the dispatcher sees it, with the other operator (pytorch #195278)."""
     found = audit(Function(lambda x: torch.linalg.eigvals(x).abs()), _square(), mode=mode)
 
     assert _names(found) == [name]

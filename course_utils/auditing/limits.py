@@ -91,12 +91,12 @@ def _not_divisible(arguments: Arguments, result: Any) -> bool:
 
 
 def _is_integer(arguments: Arguments, result: Any) -> bool:
-    dtype = arguments["input"].dtype
+    dtype: torch.dtype = arguments["input"].dtype
     return not (dtype.is_floating_point or dtype.is_complex)
 
 
 def _svd_size(arguments: Arguments, result: Any) -> bool:
-    return math.prod(arguments["A"].shape[-2:]) >= _THREADGROUP_ELEMENTS
+    return bool(math.prod(arguments["A"].shape[-2:]) >= _THREADGROUP_ELEMENTS)
 
 
 CHECKS: Mapping[str, Callable[[Arguments, Any], bool]] = {

@@ -46,8 +46,7 @@ class ModelError(RuntimeError):
     """
 
     def __init__(self, phase: Phase, error: Exception) -> None:
-        first_line = (str(error).splitlines() or [""])[0]
-        super().__init__(f"the model fails on the CPU too, in its {phase} phase: {type(error).__name__}: {first_line}")
+        super().__init__(f"the model fails on the CPU too, in its {phase} phase: {_first_line(error)}")
         self.phase = phase
 
 
@@ -99,13 +98,15 @@ def audit(
         optimizer=(optimizer or plain_sgd) if train else None,
         train=train,
     )
-    before = check_tensors(named_tensors(step.model, (args or kwargs) if kwargs else args, loss), table.torch_release)
+    before = check_tensors(named_tensors(step.model, kwargs or args, loss), table.torch_release)
     tracer, failure, left_out = _follow(step, table)
     found, doubtful = explain(tracer.notebook, table)
     refused: tuple[Finding, ...] = ()
     if failure is not None:
         refused = _judge_failure(step, tracer, failure, stopped_by_copy=bool(before))
-        left_out += (f"{tracer.phase} stopped at an error, so what comes after it was not followed",)
+        left_out += (
+            f"{tracer.phase} stopped at an error ({_first_line(failure)}), so what comes after it was not followed",
+        )
     if tracer.notebook.moved:
         left_out += (f"the loss carries {', '.join(sorted(tracer.notebook.moved))}; taken as targets and moved",)
     if before:
@@ -259,18 +260,21 @@ def _judge_failure(step: Step, tracer: Tracer, failure: Exception, *, stopped_by
         raise ModelError(phases[-1], error) from error
     if stopped_by_copy and not isinstance(failure, (NotImplementedError, TypeError)):
         return ()  # it may as well be our replacement that the model did not take
-    first_line = (str(failure).splitlines() or [""])[0]
     return (
         Finding(
             kind="refused",
             name=type(failure).__name__,
             public="",
-            effect=f"{type(failure).__name__}: {first_line}; the CPU runs it",
+            effect=f"{_first_line(failure)}; the CPU runs it",
             advice="change this call, or compute this part on the CPU on purpose, with .cpu()",
             phase=tracer.phase,
             places=(Place("", _line_of(failure)),),
         ),
     )
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
 
 
 def _line_of(error: Exception) -> str:
