@@ -5,6 +5,9 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import submissions
@@ -67,15 +70,41 @@ def test_starters_name_their_task(name):
         assert "SOLUTION" not in source, f"{name}, {grade_id}"
 
 
-@pytest.mark.parametrize(("name", "grade_id", "what"), WRONG, ids=[f"{row[1]}: {row[2]}" for row in WRONG])
-def test_wrong_solution_loses_its_own_points(name, grade_id, what, tmp_path):
-    """A plausible wrong solution loses points of its task, and every other task keeps its own."""
-    code = submissions.wrong_solutions(name)[grade_id][what]
-    result = run_with_hidden_checks(name, {grade_id: code}, tmp_path)
-    checks = list(submissions.check_cells(submissions.source_notebook(name)))
-    lost = [check for check, task in zip(checks, result.tasks, strict=True) if task.points < task.max_points]
+@functools.cache
+def points_with_wrong_solutions(name) -> dict[tuple[str, str], list[tuple[str, bool]]]:
+    """Run every wrong solution of an exercise in one process, torch loaded once.
 
-    assert lost == [f"{grade_id}-check"], str(result)
+    Returns:
+        For (grade id, what is wrong): each check cell's grade id, and whether it kept all its points.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{name}.ipynb"
+        path.write_text(json.dumps(submissions.source_notebook(name)), encoding="utf-8")
+        base = [cell for cell in read_cells(path) if cell.kind == "code"]
+        checks = [cell for cell in base if cell.graded]
+        right = {cell.grade_id: cell for cell in base}
+        variants = [(grade_id, what) for grade_id, kept in submissions.wrong_solutions(name).items() for what in kept]
+        cells = [replace(cell, graded=False) for cell in base]
+        for grade_id, what in variants:
+            wrong = replace(right[grade_id], source=submissions.wrong_solutions(name)[grade_id][what])
+            cells += [wrong, *checks, right[grade_id]]
+        numbered = tuple(replace(cell, number=number) for number, cell in enumerate(cells, start=1))
+        result = run_checks(name, numbered, folder=Path(folder), timeout_s=600)
+    assert len(result.tasks) == len(variants) * len(checks), str(result)
+    kept = [task.points == task.max_points for task in result.tasks]
+    ids = [cell.grade_id for cell in checks]
+    return {
+        variant: list(zip(ids, kept[n * len(ids) : (n + 1) * len(ids)], strict=True))
+        for n, variant in enumerate(variants)
+    }
+
+
+@pytest.mark.parametrize(("name", "grade_id", "what"), WRONG, ids=[f"{row[1]}: {row[2]}" for row in WRONG])
+def test_wrong_solution_loses_its_own_points(name, grade_id, what):
+    """A plausible wrong solution loses points of its task, and every other task keeps its own."""
+    lost = [check for check, kept in points_with_wrong_solutions(name)[grade_id, what] if not kept]
+
+    assert lost == [f"{grade_id}-check"]
 
 
 @pytest.mark.parametrize("name", submissions.EXERCISES)
