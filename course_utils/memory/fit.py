@@ -55,10 +55,14 @@ class Fit:
             ["largest comfortable batch", batch, self.batch_reason],
         ]
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """The verdict and the largest comfortable batch, two lines."""
         batch = "unknown" if self.largest_batch is None else f"{self.largest_batch:,}"
-        lines = [f"{self.verdict}: {self.reason}", f"  largest comfortable batch: {batch} ({self.batch_reason})"]
-        return "\n".join([*lines, *(f"  ! {warning}" for warning in self.warnings)])
+        return f"{self.verdict}: {self.reason}\n  largest comfortable batch: {batch} ({self.batch_reason})"
+
+    def __str__(self) -> str:
+        return "\n".join([self.summary, *(f"  ! {warning}" for warning in self.warnings)])
 
     def __repr__(self) -> str:
         return str(self)
