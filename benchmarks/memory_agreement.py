@@ -21,11 +21,12 @@ from tqdm import tqdm
 from course_utils import estimate_memory, load_workload, workload_names
 from course_utils.measurement import format_duration
 from course_utils.memory.measured import measure_cpu_peak
+from course_utils.memory.tracing import MakeOptimizer
 from course_utils.memory.units import format_bytes
 from course_utils.tables import text_table
 from course_utils.workloads import Workload
 
-OPTIMIZERS = {
+OPTIMIZERS: dict[str, MakeOptimizer] = {
     "sgd-momentum": lambda parameters: torch.optim.SGD(parameters, lr=1e-4, momentum=0.9),
     "adamw": torch.optim.AdamW,
 }
@@ -79,7 +80,7 @@ def compare(workload: Workload, optimizer: str) -> Agreement:
     start = time.perf_counter()
     estimate = estimate_memory(model, inputs, optimizer=optimizer, device="cpu")
     took_s = time.perf_counter() - start
-    measured = measured_step_peak(model, inputs, targets, OPTIMIZERS[optimizer](model.parameters()))
+    measured = measured_step_peak(model, inputs, targets, OPTIMIZERS[optimizer](list(model.parameters())))
     return Agreement(workload.label, optimizer, estimate.peak_bytes, measured, took_s)
 
 
@@ -92,7 +93,9 @@ def main(arguments: list[str] | None = None) -> int:
     if options.batch < 1:
         parser.error(f"--batch is {options.batch}; it has to be 1 or more")
     names = [name for name in workload_names() if name != "matmul"]
-    cases = [(load_workload(name, "train", batch=options.batch), optimizer) for name in names for optimizer in OPTIMIZERS]
+    cases = [
+        (load_workload(name, "train", batch=options.batch), optimizer) for name in names for optimizer in OPTIMIZERS
+    ]
     quiet = options.json or not sys.stderr.isatty()
     results = [compare(workload, optimizer) for workload, optimizer in tqdm(cases, disable=quiet, leave=False)]
     if options.json:

@@ -4,60 +4,56 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
-import math
 import re
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import torch
 
-DTYPES = ("float32", "float16", "bfloat16", "float64", "int64", "int32", "int8", "uint8", "bool")
-_SHAPE = re.compile(r"(?P<sizes>\d+(?:x\d+)*)(?::(?P<dtype>\w+))?", re.IGNORECASE)
+COMMON_DTYPES = ("float32", "float16", "bfloat16", "int64", "int32", "uint8", "bool")
+_SHAPE = re.compile(r"\d+(x\d+)*")
 
 
-@dataclass(frozen=True)
-class InputShape:
-    """The shape and dtype of one input.
-
-    Args:
-        sizes: the size of each dimension.
-        dtype: a torch dtype's name, such as "float32".
-    """
-
-    sizes: tuple[int, ...]
-    dtype: str = "float32"
-
-    def make(self, device: str = "cpu") -> torch.Tensor:
-        """Make a tensor of zeros of this shape."""
-        import torch
-
-        return torch.zeros(self.sizes, dtype=getattr(torch, self.dtype), device=device)
-
-    def __str__(self) -> str:
-        return f"{'x'.join(map(str, self.sizes))}:{self.dtype}"
-
-
-def parse_shape(text: str) -> InputShape:
-    """Read a shape such as "8x3x224x224", or "8x128:int64" for token numbers.
+def parse_shape(text: str) -> tuple[int, ...]:
+    """Read a shape such as "8x3x224x224".
 
     Raises:
-        ValueError: when the text is no shape, a size is 0, or the dtype is unknown (with the nearest names).
+        ValueError: when the text is no shape, or a size is 0.
     """
-    found = _SHAPE.fullmatch(text.strip())
-    if found is None:
-        raise ValueError(f"{text!r} is no shape; write sizes with x between them, such as 8x3x224x224 or 8x128:int64")
-    sizes = tuple(int(size) for size in found["sizes"].lower().split("x"))
-    if math.prod(sizes) == 0:
+    if _SHAPE.fullmatch(text.strip()) is None:
+        raise ValueError(f"{text!r} is no shape; write sizes with x between them, such as 8x3x224x224")
+    sizes = tuple(map(int, text.split("x")))
+    if 0 in sizes:
         raise ValueError(f"the shape {text!r} holds no element; every size has to be 1 or more")
-    dtype = (found["dtype"] or "float32").lower()
-    if dtype not in DTYPES:
-        near = difflib.get_close_matches(dtype, DTYPES, n=3, cutoff=0.4) or list(DTYPES)
-        raise ValueError(f"no input can have the dtype {dtype!r}; the nearest: {', '.join(near)}")
-    return InputShape(sizes, dtype)
+    return sizes
+
+
+def make_inputs(shapes: Sequence[str], dtypes: Sequence[str] = ()) -> tuple[torch.Tensor, ...]:
+    """Make one input for each shape, as tensors on meta, which hold no numbers.
+
+    Args:
+        shapes: such as "8x3x224x224", one for each input.
+        dtypes: a torch dtype's name for each input in turn, such as "int64" for token numbers; float32 where none is.
+
+    Raises:
+        ValueError: for a shape or dtype that cannot be read.
+    """
+    import torch
+
+    if len(dtypes) > len(shapes):
+        raise ValueError(f"there are {len(dtypes)} input dtypes for {len(shapes)} inputs; give one shape for each")
+    inputs = []
+    for index, text in enumerate(shapes):
+        name = dtypes[index] if index < len(dtypes) else "float32"
+        dtype = getattr(torch, name, None)
+        if not isinstance(dtype, torch.dtype):
+            near = difflib.get_close_matches(name, COMMON_DTYPES, n=3, cutoff=0.4) or list(COMMON_DTYPES)
+            raise ValueError(f"torch has no dtype {name!r}; the nearest: {', '.join(near)}")
+        inputs.append(torch.empty(parse_shape(text), dtype=dtype, device="meta"))
+    return tuple(inputs)
 
 
 def load_function(text: str) -> Callable[..., Any]:
@@ -80,7 +76,9 @@ def load_function(text: str) -> Callable[..., Any]:
         raise ValueError(f"{name} in {file} is a {type(found).__name__}; it has to be a function that returns a model")
     own = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
     near = difflib.get_close_matches(name, own, n=3, cutoff=0.4) or own
-    raise ValueError(f"{file} has no function {name!r}; " + (f"the nearest: {', '.join(near)}" if near else "it has none"))
+    raise ValueError(
+        f"{file} has no function {name!r}; " + (f"the nearest: {', '.join(near)}" if near else "it has none")
+    )
 
 
 def _run_file(path: Path) -> Any:

@@ -27,7 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SHAPE",
-        help="shape of an input, such as 8x3x224x224, or 8x128:int64 for tokens; once for each input, batch first",
+        help="such as 8x3x224x224, batch first; once for each input",
+    )
+    parser.add_argument(
+        "--input-dtype", action="append", default=[], metavar="DTYPE", help="of each input (default: float32)"
     )
     parser.add_argument("--mode", choices=MODES, default="train", help="default: train")
     parser.add_argument("--dtype", choices=DTYPES, help="floating-point dtype of weights and inputs (default: as made)")
@@ -47,21 +50,21 @@ def estimate_and_fit(arguments: argparse.Namespace) -> Fit:
         UsageError: for anything that cannot be read, found or run; one sentence.
     """
     from course_utils.memory import estimate_memory, fits, memory_budget
-    from course_utils.model_file import load_function, parse_shape
+    from course_utils.model_file import load_function, make_inputs
 
     if arguments.model is None:
         raise UsageError("name a model, such as model.py:make_model, or paste a message after --explain")
     if not arguments.input:
         raise UsageError("give the shape of the input, such as --input 8x3x224x224")
     try:
-        shapes = [parse_shape(text) for text in arguments.input]
         budget = memory_budget(arguments.chip, arguments.ram)
         require_torch()
         import torch
 
+        inputs = make_inputs(arguments.input, arguments.input_dtype)
         estimate = estimate_memory(
             load_function(arguments.model),
-            tuple(shape.make("meta") for shape in shapes),
+            inputs,
             mode=arguments.mode,
             dtype=getattr(torch, arguments.dtype) if arguments.dtype else None,
             optimizer=arguments.optimizer,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -68,14 +69,16 @@ def estimate_memory(
     _check_names(mode, optimizer, device)
     _check_values(dtype, cached_tokens, decoder)
     import torch
+    from torch import nn
 
     from course_utils.memory.tracing import Step, default_loss
 
     built, build_warning = _build(model)
+    make_real = None if isinstance(model, nn.Module) else model
     args, kwargs = _as_call(inputs)
     batch = _batch_of((args, kwargs), batch_dimension)
     step = Step(built, args, kwargs, mode == "train", dtype, _optimizer_maker(optimizer), loss or default_loss, device)
-    found, where, trace_warning = _trace_somehow(step)
+    found, where, trace_warning = _trace_somehow(step, make_real)
     floating = dtype or next((p.dtype for p in built.parameters() if p.is_floating_point()), torch.float32)
     kv_cache_bytes = decoder.kv_cache_bytes(batch or 1, cached_tokens, floating) if decoder is not None else 0
     sizes = (batch, 2 * batch, 4 * batch) if batch is not None and where != "real" else (batch or 1,)
@@ -195,7 +198,7 @@ def _optimizer_maker(optimizer: str | MakeOptimizer) -> MakeOptimizer | None:
     return made[optimizer]
 
 
-def _trace_somehow(step: Step) -> tuple[Trace, Where, str | None]:
+def _trace_somehow(step: Step, make_real: Callable[[], nn.Module] | None) -> tuple[Trace, Where, str | None]:
     """Trace without numbers if the model allows it, else for real.
 
     Raises:
@@ -214,15 +217,22 @@ def _trace_somehow(step: Step) -> tuple[Trace, Where, str | None]:
             continue
         other_route = step.device == "cpu" and where == "meta"
         return found, where, "traced on meta tensors, which take no kernels of the CPU" if other_route else None
-    if any(p.device.type != "meta" for p in step.model.parameters()):
+    if _affordable(step.model) and (make_real or all(p.device.type != "meta" for p in step.model.parameters())):
         try:
-            found = trace(step, "real")
+            model = step.model if make_real is None else make_real()
+            found = trace(replace(step, model=model), "real")
         except Exception as error:  # with real numbers, the error is the model's own
             errors.insert(0, error)
         else:
             return found, "real", f"traced with real numbers: the model reads them ({_first_line(errors[0])})"
     shapes = ", ".join(_describe(tensor, step.dtype) for tensor in _tensors((step.args, step.kwargs))) or "none"
     raise ValueError(f"the model does not run on inputs {shapes}: {_first_line(errors[0])}") from errors[0]
+
+
+def _affordable(model: nn.Module) -> bool:
+    """Say whether a real training step of the model, as far as its weights tell, stays within half of this RAM."""
+    ram_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return 6 * sum(p.nbytes for p in model.parameters()) < ram_bytes / 2
 
 
 def _peaks_by_batch(

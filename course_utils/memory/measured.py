@@ -23,7 +23,7 @@ def measure_cpu_peak(fn: Callable[[], Any]) -> int:
     Raises:
         RuntimeError: when the profiler recorded no allocation at all.
     """
-    import torch
+    from torch._C._autograd import DeviceType
     from torch.profiler import ProfilerActivity, profile
 
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
@@ -34,7 +34,7 @@ def measure_cpu_peak(fn: Callable[[], Any]) -> int:
     records = sorted(
         (event.start_ns(), event.nbytes())
         for event in events
-        if event.name() == "[memory]" and event.device_type() == torch.autograd.DeviceType.CPU
+        if event.name() == "[memory]" and event.device_type() == DeviceType.CPU
     )
     del result
     if not records:

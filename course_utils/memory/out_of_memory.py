@@ -131,11 +131,11 @@ def _explain_limit(allocated: int, other: int, limit: int, requested: int | None
     ]
     ram = ram_for(capacity)
     if ram is not None:
-        above = " and more than its RAM, so it swaps long before torch stops" if limit > ram * GIB else ""
+        above = " and more than its RAM, so it swaps before torch stops" if limit > ram * GIB else ""
         findings.append(f"The limit is that of a Mac with {ram} GB: 1.7 times its recommended working set{above}.")
     if total <= limit and allocated + other == 0:
         findings.append(
-            "Nothing was allocated and still the first request failed: this is no shortage, the device cannot allocate "
+            "Nothing was allocated and still the first request failed: no shortage, the device cannot allocate "
             "at all (virtual Macs and CI runners do this, actions/runner-images #9918)."
         )
         return OutOfMemory(
@@ -152,8 +152,8 @@ def _explain_limit(allocated: int, other: int, limit: int, requested: int | None
         findings.append("The sum is below the limit: memory is fragmented, or the numbers were rounded.")
     if other > allocated:
         findings.append(
-            f"Other allocations dominate ({format_bytes(other)} against {format_bytes(allocated)} of tensors): a smaller "
-            "model alone will not help much."
+            f"Other allocations dominate ({format_bytes(other)} against {format_bytes(allocated)} of tensors): a "
+            "smaller model alone will not help much."
         )
         advice: tuple[str, ...] = (
             SHAPES,

@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 HIGH_VARIABLE = "PYTORCH_MPS_HIGH_WATERMARK_RATIO"
-LOW_VARIABLE = "PYTORCH_MPS_LOW_WATERMARK_RATIO"
-# torch 2.0-2.14, MPSAllocator.h: defaults, and the range that torch accepts
+# torch 2.0-2.14, MPSAllocator.h: the default, and the largest value that torch accepts
 DEFAULT_HIGH = 1.7
-DEFAULT_LOW = 1.4
 LARGEST = 2.0
-# torch reads the variables once, when it makes its allocator
 WHERE = "set it in the shell before Python starts: torch reads it once, later changes have no effect"
 
 
@@ -21,7 +18,7 @@ class Watermark:
 
     Args:
         high: the factor, or None where 0 switches the limit off.
-        warnings: what is wrong with the values, or dangerous.
+        warnings: what is wrong with the value, or dangerous.
     """
 
     high: float | None
@@ -29,7 +26,7 @@ class Watermark:
 
 
 def read_watermark(environ: Mapping[str, str]) -> Watermark:
-    """Read the watermark ratios from an environment, as torch would.
+    """Read the high watermark ratio from an environment, as torch would.
 
     Args:
         environ: environment variables; `os.environ`, or any mapping in a test.
@@ -42,24 +39,12 @@ def read_watermark(environ: Mapping[str, str]) -> Watermark:
     except ValueError:
         high = -1.0
     if not 0 <= high <= LARGEST:
-        return Watermark(
-            DEFAULT_HIGH, (f"{HIGH_VARIABLE} is {text!r}; torch accepts a number from 0 to {LARGEST:g}; {WHERE}",)
-        )
+        wrong = f"{HIGH_VARIABLE} is {text!r}, and torch accepts a number from 0 to {LARGEST:g}; {WHERE}"
+        return Watermark(DEFAULT_HIGH, (wrong,))
     if high == 0:
-        return Watermark(
-            None,
-            (
-                f"{HIGH_VARIABLE} is 0: torch has no limit, so a model that is too large can freeze the whole Mac; "
-                "unset it and use less memory instead",
-            ),
+        dangerous = (
+            f"{HIGH_VARIABLE} is 0: torch has no limit, so a model that is too large can freeze the whole Mac; unset "
+            "it and use less memory instead"
         )
-    low = environ.get(LOW_VARIABLE)
-    if low is None and high < DEFAULT_LOW:
-        return Watermark(
-            high,
-            (
-                f"{HIGH_VARIABLE} is {text} and {LOW_VARIABLE} is unset: its default {DEFAULT_LOW:g} is larger, and "
-                f"torch stops with 'invalid low watermark ratio'; set both",
-            ),
-        )
+        return Watermark(None, (dangerous,))
     return Watermark(high)
