@@ -39,6 +39,9 @@ _HOME = {
     "Task": "checks",
     "ToyDevice": "toy_device",
     "find_chip": "chips",
+    "estimate_memory": "memory",
+    "fits": "memory",
+    "memory_budget": "memory",
 }
 
 __all__ = [
@@ -55,9 +58,12 @@ __all__ = [
     "audit",
     "benchmark",
     "compare_devices",
+    "estimate_memory",
     "find_chip",
+    "fits",
     "format_duration",
     "load_workload",
+    "memory_budget",
     "pick_device",
     "plot_comparison",
     "plot_raw_times",
@@ -75,6 +81,7 @@ if TYPE_CHECKING:
     from course_utils.chips import find_chip
     from course_utils.devices import Probe, pick_device, probe_mps, synchronize
     from course_utils.measurement import Comparison, Timing, format_duration
+    from course_utils.memory import estimate_memory, fits, memory_budget
     from course_utils.plots import plot_comparison, plot_raw_times, plot_sweep
     from course_utils.published import Published, published_times
     from course_utils.sweeps import Sweep, sweep_devices

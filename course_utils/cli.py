@@ -1,8 +1,8 @@
-"""The `course` command: doctor, lab, check, bench, audit.
+"""The `course` command: doctor, lab, check, bench, audit, memory.
 
-Exit codes: 0 done (passed, usable, clean), 1 not yet (a check failed, MPS is not usable, the audit found something),
-2 wrong usage, 130 stopped with Ctrl-C. Each command lives in a module of `course_utils.commands`, which loads torch
-and the rest only when it runs, so that `course --help` answers at once.
+Exit codes: 0 done (passed, usable, clean, fits), 1 not yet (a check failed, MPS is not usable, the audit found
+something, a model does not fit), 2 wrong usage, 130 stopped with Ctrl-C. Each command lives in a module of
+`course_utils.commands`, which loads torch and the rest only when it runs, so that `course --help` answers at once.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import sys
 from collections.abc import Sequence
 
 from course_utils import __version__
-from course_utils.commands import UsageError, audit, bench, check, doctor, lab
+from course_utils.commands import UsageError, audit, bench, check, doctor, lab, memory
 
-COMMANDS = {"doctor": doctor, "lab": lab, "check": check, "bench": bench, "audit": audit}
+COMMANDS = {"doctor": doctor, "lab": lab, "check": check, "bench": bench, "audit": audit, "memory": memory}
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -22,8 +22,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="course",
         description="PyTorch on Apple Silicon, a hands-on course: measure this machine, open lessons, check exercises.",
-        epilog="exit codes: 0 done, 1 not yet (a check failed, MPS is not usable, the audit found something), "
-        "2 wrong usage, 130 stopped",
+        epilog="exit codes: 0 done, 1 not yet (a check failed, MPS is not usable, the audit found something, "
+        "a model does not fit), 2 wrong usage, 130 stopped",
     )
     parser.add_argument("--version", action="version", version=f"course {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
