@@ -84,7 +84,11 @@ def _trace(step: Step, where: Where, *, without_gradient: tuple[str, ...]) -> Tr
     with stage(where, step.device), _in_mode(step.model, step.train), torch.random.fork_rng(devices=[]):
         parameters = stand_in_parameters(step.model, where, step.dtype)
         buffers = {name: stand_in(buffer, where, step.dtype) for name, buffer in step.model.named_buffers()}
-        args, kwargs = tree_map_only(torch.Tensor, lambda t: stand_in(t, where, step.dtype), (step.args, step.kwargs))
+        args, kwargs = tree_map_only(
+            torch.Tensor,
+            lambda t: stand_in(t, where, step.dtype).requires_grad_(t.requires_grad),
+            (step.args, step.kwargs),
+        )
         for category, tensors in (
             ("parameters", parameters.values()),
             ("buffers", buffers.values()),
