@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -24,6 +25,9 @@ Mode = Literal["train", "eval"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 OPTIMIZERS = ("adamw", "adam", "sgd", "sgd-momentum", "none")
 DEVICES = ("mps", "cpu")
+# a peak is the largest of several lines in the batch, so it bends upwards: a batch between two traced ones needs no
+# more than the line between them says, while a line drawn beyond them can promise too much
+FACTORS = (8, 64)
 
 
 def estimate_memory(
@@ -55,7 +59,8 @@ def estimate_memory(
             last dimension.
         device: whose way through attention to trace. "mps" keeps the attention matrix, as training on MPS does
             (torch 2.9-2.14); "cpu" takes the CPU's fused kernel.
-        batch_dimension: where inputs hold the batch, to trace 2 and 4 times the batch as well; None for no batch.
+        batch_dimension: where inputs hold the batch, so that a batch of 1, and 8 and 64 times the batch, are traced
+            as well; None for no batch.
         decoder: the shape of a decoder whose KV cache is to be counted.
         cached_tokens: tokens T that the cache holds for each sequence of the batch.
         label: the model's name; by default its class.
@@ -81,9 +86,10 @@ def estimate_memory(
     found, where, trace_warning = _trace_somehow(step, make_real)
     floating = dtype or next((p.dtype for p in built.parameters() if p.is_floating_point()), torch.float32)
     kv_cache_bytes = decoder.kv_cache_bytes(batch or 1, cached_tokens, floating) if decoder is not None else 0
-    sizes = (batch, 2 * batch, 4 * batch) if batch is not None and where != "real" else (batch or 1,)
+    others = {1, *(batch * factor for factor in FACTORS)} - {batch} if batch is not None and where != "real" else set()
+    sizes = (batch or 1, *sorted(others))
     peaks, batch_warning = _peaks_by_batch(step, found, where, sizes, batch_dimension or 0)
-    peaks = tuple(_with_cache(point, kv_cache_bytes // sizes[0]) for point in peaks)
+    peaks = tuple(_with_cache(point, kv_cache_bytes // (batch or 1)) for point in peaks)
     at_peak = {**found.at_peak_bytes, "KV cache": kv_cache_bytes}
     name = optimizer if isinstance(optimizer, str) else getattr(optimizer, "__name__", "an optimizer")
     return MemoryEstimate(
@@ -254,6 +260,8 @@ def _peaks_by_batch(
             # the optimizer's step costs the same for each batch, and most of the time of a trace
             larger = trace(replace(step, args=args, kwargs=kwargs, make_optimizer=None), where)
         except Exception as error:  # models raise whatever they like
+            if size == 1:  # batch norm over a single value refuses to train
+                continue
             return tuple(points), f"a batch of {size} does not run ({_first_line(error)}), so other batches are unknown"
         phases_bytes = {phase: n_bytes + state_bytes for phase, n_bytes in larger.phase_peaks_bytes.items()}
         if "optimizer step" in found.phase_peaks_bytes:
@@ -275,7 +283,7 @@ def _doubts(step: Step, found: Trace, floating: torch.dtype, cached_tokens: int)
 
     doubts = []
     tensors = _tensors((step.args, step.kwargs))
-    if step.device == "mps" and any(not t.is_floating_point() and t.dim() >= 2 for t in tensors):
+    if step.device == "mps" and any(_is_integer(t) and t.dim() >= 2 for t in tensors):
         doubts.append(
             "lengths that vary cost more: MPS keeps one compiled graph for each input shape, outside these numbers "
             "(pytorch #132596, #181485); pad to a few lengths"
@@ -299,6 +307,10 @@ def _describe(tensor: torch.Tensor, dtype: torch.dtype | None) -> str:
     return f"{'x'.join(map(str, tensor.shape)) or 'scalar'} {str(chosen).removeprefix('torch.')}"
 
 
+def _is_integer(tensor: torch.Tensor) -> bool:
+    return not tensor.is_floating_point() and not tensor.is_complex()
+
+
 def _first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines or [type(error).__name__])[0].rstrip(".")
+    return textwrap.shorten((lines or [type(error).__name__])[0].rstrip("."), 200, placeholder=" ...")

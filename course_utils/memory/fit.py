@@ -11,7 +11,7 @@ from course_utils.memory.units import format_bytes
 from course_utils.tables import html_table
 
 Verdict = Literal["comfortable", "will page", "impossible"]
-# beyond this, a line through two batches does not describe the third
+# beyond this, a line through the smaller batches does not describe the largest
 LARGEST_DEVIATION = 0.02
 
 
@@ -133,19 +133,11 @@ def predict_peak(points: tuple[BatchPeaks, ...], batch: int) -> float:
 
 
 def _largest_batch(estimate: MemoryEstimate, capacity_bytes: int) -> tuple[int | None, str]:
-    points = estimate.peaks_by_batch
-    if len(points) < 3:
+    points = tuple(sorted(estimate.peaks_by_batch, key=lambda point: point.batch))
+    if len(points) < 2:
         return None, "only one batch size was traced"
-    first, second, third = points
-    deviation = abs(predict_peak((first, second), third.batch) / third.peak_bytes - 1)
-    how = (
-        f"a line through the traced batches {first.batch}, {second.batch} and {third.batch}; the first two predict the "
-        f"third within {deviation:.1%}"
-    )
-    if deviation > LARGEST_DEVIATION:
-        how += ", so it is a rough guess: estimate again near this batch"
     if predict_peak(points, 1) > capacity_bytes:
-        return 0, f"not even one example stays within {format_bytes(capacity_bytes)}; {how}"
+        return 0, f"even one example needs {format_bytes(predict_peak(points, 1))}"
     low, high = 1, 2
     while predict_peak(points, high) <= capacity_bytes:
         low, high = high, 2 * high
@@ -154,4 +146,21 @@ def _largest_batch(estimate: MemoryEstimate, capacity_bytes: int) -> tuple[int |
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if predict_peak(points, middle) <= capacity_bytes else (low, middle)
-    return low, how
+    return low, _how_known(points, low)
+
+
+def _how_known(points: tuple[BatchPeaks, ...], batch: int) -> str:
+    """Say where a batch lies among the traced ones, and so how far to trust its peak."""
+    traced = [point.batch for point in points]
+    if batch < traced[0]:
+        return f"below the smallest traced batch, {traced[0]}, so a rough guess: estimate again with this batch"
+    if batch <= traced[-1]:
+        upper = next(size for size in traced if size >= batch)
+        lower = max((size for size in traced if size < upper), default=upper)
+        return f"on the line between the traced batches {lower} and {upper}, which promises no more than is true"
+    beyond = f"beyond the largest traced batch, {traced[-1]}"
+    if len(points) < 3:
+        return f"{beyond}, so a rough guess: estimate again with this batch"
+    deviation = abs(predict_peak(points[:-1], traced[-1]) / points[-1].peak_bytes - 1)
+    how = f"{beyond}, whose peak the smaller ones predict within {deviation:.1%}"
+    return how if deviation <= LARGEST_DEVIATION else f"{how}, so a rough guess: estimate again with this batch"

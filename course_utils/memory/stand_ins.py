@@ -8,6 +8,7 @@ numbers, only a real run on copies can tell.
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -29,11 +30,23 @@ def stage(where: Where, device: Device) -> Iterator[None]:
     """
     with contextlib.ExitStack() as stack:
         if where == "fake":
+            stack.enter_context(_quiet_log())
             stack.enter_context(FakeTensorMode(allow_non_fake_inputs=True))
         if device == "mps":
             stack.enter_context(sdpa_kernel(SDPBackend.MATH))
             stack.enter_context(_no_encoder_fast_path())
         yield
+
+
+@contextlib.contextmanager
+def _quiet_log() -> Iterator[None]:
+    """Keep fake tensors from logging a traceback for an error that is raised as well (torch 2.14)."""
+    log = logging.getLogger("torch._subclasses.fake_tensor")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 @contextlib.contextmanager
@@ -85,4 +98,4 @@ def resize_batch(value: Any, dimension: int, old: int, new: int) -> Any:
         return value
     shape = list(value.shape)
     shape[dimension] = new
-    return torch.empty(shape, dtype=value.dtype, device="meta")
+    return torch.empty(shape, dtype=value.dtype, device="meta", requires_grad=value.requires_grad)

@@ -84,7 +84,11 @@ def _trace(step: Step, where: Where, *, without_gradient: tuple[str, ...]) -> Tr
     with stage(where, step.device), _in_mode(step.model, step.train), torch.random.fork_rng(devices=[]):
         parameters = stand_in_parameters(step.model, where, step.dtype)
         buffers = {name: stand_in(buffer, where, step.dtype) for name, buffer in step.model.named_buffers()}
-        args, kwargs = tree_map_only(torch.Tensor, lambda t: stand_in(t, where, step.dtype), (step.args, step.kwargs))
+        args, kwargs = tree_map_only(
+            torch.Tensor,
+            lambda t: stand_in(t, where, step.dtype).requires_grad_(t.requires_grad),
+            (step.args, step.kwargs),
+        )
         for category, tensors in (
             ("parameters", parameters.values()),
             ("buffers", buffers.values()),
@@ -103,10 +107,24 @@ def _trace(step: Step, where: Where, *, without_gradient: tuple[str, ...]) -> Tr
                 lambda p: _file_gradient(p, ledger)
             )
 
-        def call() -> Any:
-            return functional_call(step.model, {**parameters, **buffers}, args, kwargs)
+        def run(model: nn.Module) -> Trace:
+            return _run(step, lambda: model(*args, **kwargs), ledger, trained, optimizer)
 
-        return _run(step, call, ledger, trained, optimizer)
+        # the whole step runs with the stand-ins in place: checkpointed blocks run again in the backward pass
+        held = {f"model.{name}": tensor for name, tensor in (*parameters.items(), *buffers.items())}
+        found: Trace = functional_call(_Whole(step.model), held, (run,))
+        return found
+
+
+class _Whole(nn.Module):
+    """A model as a part of something that runs it: functional_call replaces weights only while forward runs."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, run: Callable[[nn.Module], Trace]) -> Trace:
+        return run(self.model)
 
 
 def _run(
