@@ -1,0 +1,198 @@
+"""Compare a device's outputs with the reference: shape, dtype, non-finite, integers, error; pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from course_utils.numerics.leaves import Leaf
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One way in which an output is not the reference's.
+
+    Args:
+        kind: a kind of `findings.KINDS`.
+        sentence: what differs, with the numbers.
+        where: the output.
+        index: the place of the worst number, or None.
+        on_device: the device's number there, or None.
+        expected: the reference's number there, or None.
+        bound: how far apart they may be, or None.
+    """
+
+    kind: str
+    sentence: str
+    where: str = ""
+    index: tuple[int, ...] | None = None
+    on_device: float | None = None
+    expected: float | None = None
+    bound: float | None = None
+
+
+def compare_outputs(
+    device: Sequence[Leaf],
+    reference: Sequence[Leaf],
+    bounds: Sequence[torch.Tensor],
+    *,
+    dtype: torch.dtype,
+    cpu: Sequence[Leaf] | None = None,
+) -> tuple[Difference, ...]:
+    """Compare flat outputs, leaf by leaf.
+
+    Args:
+        device: what the device gave.
+        reference: the exact answers.
+        bounds: how far each number may be off, one tensor for each reference leaf.
+        dtype: the dtype the device computed in; it decides what overflows.
+        cpu: the CPU's outputs in that dtype, where it runs there; they say which dtypes to expect.
+
+    Returns:
+        The differences; empty when the outputs agree.
+    """
+    mine, right = [leaf.path for leaf in device], [leaf.path for leaf in reference]
+    if mine != right:
+        missing = [path for path in right if path not in mine]
+        extra = [path for path in mine if path not in right]
+        text = f"the device returns {len(mine)} outputs, the reference {len(right)}"
+        text += f"; missing: {', '.join(missing)}" if missing else ""
+        text += f"; extra: {', '.join(extra)}" if extra else ""
+        return (Difference("structure", text),)
+    expected = [leaf.tensor.dtype for leaf in cpu] if cpu is not None and len(cpu) == len(right) else None
+    found: list[Difference] = []
+    for place, (leaf, exact, bound) in enumerate(zip(device, reference, bounds, strict=True)):
+        if leaf.tensor.shape != exact.tensor.shape:
+            found.append(
+                Difference(
+                    "shape",
+                    f"{leaf.path} has shape {tuple(leaf.tensor.shape)}, the reference {tuple(exact.tensor.shape)}",
+                    leaf.path,
+                )
+            )
+            continue
+        if expected is not None and leaf.tensor.dtype != expected[place]:
+            found.append(
+                Difference(
+                    "dtype", f"{leaf.path} has dtype {leaf.tensor.dtype}, on the CPU {expected[place]}", leaf.path
+                )
+            )
+        if leaf.tensor.numel():
+            found += _compare_values(leaf, exact, bound, dtype)
+    return tuple(found)
+
+
+def _compare_values(leaf: Leaf, exact: Leaf, bound: torch.Tensor, dtype: torch.dtype) -> list[Difference]:
+    if not exact.is_number_with_rounding:
+        return _compare_integers(leaf, exact, bound)
+    wide = torch.complex128 if exact.tensor.is_complex() or leaf.tensor.is_complex() else torch.float64
+    yours, right = leaf.tensor.to(wide), exact.tensor.to(wide)
+    limit = torch.finfo(leaf.tensor.dtype if leaf.is_number_with_rounding else dtype).max
+    # half an eps above the largest number still rounds down to it
+    too_large = right.isfinite() & (right.abs() - bound > limit)
+    found: list[Difference] = []
+    if bool(too_large.any()):
+        index = _index(right.abs().where(too_large, torch.tensor(-1.0, dtype=torch.float64)))
+        text = (
+            f"{int(too_large.sum())} numbers of {leaf.path} are larger than {leaf.tensor.dtype}'s largest, {limit:g}: "
+            f"the reference has {_at(right, index):.4g} at {index}; no device can hold that"
+        )
+        found.append(_difference("overflow", text, leaf, yours, right, bound, index))
+    mismatch = _non_finite_mismatch(yours, right) & ~too_large & (right.abs() + bound < limit)
+    if bool(mismatch.any()):
+        index = _index(mismatch.double())
+        text = (
+            f"{int(mismatch.sum())} of {mismatch.numel()} numbers of {leaf.path} are not finite as the reference's are "
+            f"(or the reverse), first at {index}: {_at(yours, index)} on the device, {_at(right, index)} expected"
+        )
+        found.append(_difference("non-finite", text, leaf, yours, right, bound, index))
+    error = (yours - right).abs().where(yours.isfinite() & right.isfinite() & ~too_large, torch.tensor(0.0).double())
+    wrong = error > bound
+    if bool(wrong.any()):
+        index = _index((error / bound.clamp_min(1e-300)).where(wrong, torch.tensor(-1.0).double()))
+        text = (
+            f"{int(wrong.sum())} of {wrong.numel()} numbers of {leaf.path} are off by more than rounding explains; "
+            f"worst at {index}: {_at(yours, index):.6g} on the device, {_at(right, index):.6g} expected, "
+            f"{float(error[index]):.3g} apart where {float(bound[index]):.3g} is allowed"
+        )
+        found.append(_difference("error", text, leaf, yours, right, bound, index))
+    return found
+
+
+def _compare_integers(leaf: Leaf, exact: Leaf, bound: torch.Tensor) -> list[Difference]:
+    yours, right = leaf.tensor, exact.tensor
+    # through int64, never through a float: above 2**53 even float64 loses integers
+    if not leaf.is_number_with_rounding:
+        yours, right = yours.to(torch.int64), right.to(torch.int64)
+    wrong = (yours != right) & (bound == 0)
+    if not bool(wrong.any()):
+        return []
+    index = _index(wrong.double())
+    text = (
+        f"{int(wrong.sum())} of {wrong.numel()} integers of {leaf.path} differ, first at {index}: "
+        f"{yours[index].item()} on the device, {right[index].item()} expected"
+    )
+    through = _float_in_between(yours[wrong], right[wrong])
+    if through is not None:
+        text += f"; that is what rounding through {through} makes of it (it holds every integer up to {_HOLDS[through]})"
+        return [_difference("integers through float", text, leaf, yours, right, bound, index)]
+    return [_difference("integers", text, leaf, yours, right, bound, index)]
+
+
+_HOLDS = {"float32": "2**24", "float16": "2**11", "bfloat16": "2**8"}
+
+
+def _float_in_between(yours: torch.Tensor, right: torch.Tensor) -> str | None:
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        if torch.equal(right.to(dtype).to(torch.int64), yours.to(torch.int64)):
+            return str(dtype).removeprefix("torch.")
+    return None
+
+
+def _non_finite_mismatch(yours: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    both_nan = yours.isnan() & right.isnan()
+    return (~yours.isfinite() | ~right.isfinite()) & ~both_nan & (yours != right)
+
+
+def _difference(
+    kind: str,
+    text: str,
+    leaf: Leaf,
+    yours: torch.Tensor,
+    right: torch.Tensor,
+    bound: torch.Tensor,
+    index: tuple[int, ...],
+) -> Difference:
+    return Difference(
+        kind, text, leaf.path, index, _number(yours[index]), _number(right[index]), float(bound[index])
+    )  # fmt: skip
+
+
+def _index(badness: torch.Tensor) -> tuple[int, ...]:
+    flat = int(badness.argmax())
+    return tuple(int(i) for i in torch.unravel_index(torch.tensor(flat), badness.shape))
+
+
+def _at(tensor: torch.Tensor, index: tuple[int, ...]) -> float | complex:
+    value: float | complex = tensor[index].item()
+    return value
+
+
+def _number(value: torch.Tensor) -> float:
+    number = abs(value.item()) if value.is_complex() else value.item()
+    return float(number) if math.isfinite(number) else float("nan") if math.isnan(number) else float(number)
+
+
+def worst_ratio(device: Sequence[Leaf], reference: Sequence[Leaf], bounds: Sequence[torch.Tensor]) -> float:
+    """Compute the largest error over what is allowed: at most 1 for outputs that agree, 0 where none has rounding."""
+    worst = 0.0
+    for leaf, exact, bound in zip(device, reference, bounds, strict=False):
+        if exact.is_number_with_rounding and leaf.tensor.shape == exact.tensor.shape and leaf.tensor.numel():
+            wide = torch.complex128 if exact.tensor.is_complex() or leaf.tensor.is_complex() else torch.float64
+            error = (leaf.tensor.to(wide) - exact.tensor.to(wide)).abs()
+            ratio = (error / bound.clamp_min(1e-300)).nan_to_num(0.0, 0.0, 0.0)
+            worst = max(worst, float(ratio.max()))
+    return worst
