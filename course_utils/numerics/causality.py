@@ -12,6 +12,7 @@ from course_utils.numerics.inputs import Inputs
 from course_utils.numerics.leaves import Leaf, flatten
 from course_utils.numerics.reference import Reference
 from course_utils.numerics.runners import Fn, Runner, run_on_cpu
+from course_utils.numerics.tolerance import Bound
 
 MOST_POSITIONS = 16
 
@@ -158,7 +159,7 @@ def _first_change(
     *,
     start: int = 0,
     stop: int | None = None,
-    bounds: tuple[torch.Tensor, ...] | None = None,
+    bounds: tuple[Bound, ...] | None = None,
 ) -> int | None:
     """Return the first token between `start` and `stop` whose output changed."""
     firsts = []
@@ -168,7 +169,7 @@ def _first_change(
             return start
         wide: Any = torch.complex128 if left.is_complex() else torch.float64
         difference = (left.to(wide) - right.to(wide)).abs().nan_to_num(0.0)
-        allowed = bounds[place].double() if bounds is not None and bounds[place].shape == difference.shape else 0.0
+        allowed = bounds[place].limit if bounds is not None and bounds[place].limit.shape == difference.shape else 0.0
         moved = (difference > allowed).movedim(dim, 0).reshape(length, -1).any(dim=1)
         moved[:start] = False
         if stop is not None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from course_utils.numerics.leaves import Leaf
+from course_utils.numerics.tolerance import Bound
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Difference:
 def compare_outputs(
     device: Sequence[Leaf],
     reference: Sequence[Leaf],
-    bounds: Sequence[torch.Tensor],
+    bounds: Sequence[Bound],
     *,
     dtype: torch.dtype,
     cpu: Sequence[Leaf] | None = None,
@@ -85,14 +86,14 @@ def compare_outputs(
     return tuple(found)
 
 
-def _compare_values(leaf: Leaf, exact: Leaf, bound: torch.Tensor, dtype: torch.dtype) -> list[Difference]:
+def _compare_values(leaf: Leaf, exact: Leaf, bound: Bound, dtype: torch.dtype) -> list[Difference]:
     if not exact.is_number_with_rounding:
         return _compare_integers(leaf, exact, bound)
     wide = torch.complex128 if exact.tensor.is_complex() or leaf.tensor.is_complex() else torch.float64
     yours, right = leaf.tensor.to(wide), exact.tensor.to(wide)
     limit = torch.finfo(leaf.tensor.dtype if leaf.is_number_with_rounding else dtype).max
     # half an eps above the largest number still rounds down to it
-    too_large = right.isfinite() & (right.abs() - bound > limit)
+    too_large = right.isfinite() & (right.abs() - bound.limit > limit)
     found: list[Difference] = []
     if bool(too_large.any()):
         index = _index(right.abs().where(too_large, torch.tensor(-1.0, dtype=torch.float64)))
@@ -101,7 +102,7 @@ def _compare_values(leaf: Leaf, exact: Leaf, bound: torch.Tensor, dtype: torch.d
             f"the reference has {_at(right, index):.4g} at {index}; no device can hold that"
         )
         found.append(_difference("overflow", text, leaf, yours, right, bound, index))
-    mismatch = _non_finite_mismatch(yours, right) & ~too_large & (right.abs() + bound < limit)
+    mismatch = _non_finite_mismatch(yours, right) & ~too_large & (right.abs() + bound.limit < limit)
     if bool(mismatch.any()):
         index = _index(mismatch.double())
         text = (
@@ -110,24 +111,24 @@ def _compare_values(leaf: Leaf, exact: Leaf, bound: torch.Tensor, dtype: torch.d
         )
         found.append(_difference("non-finite", text, leaf, yours, right, bound, index))
     error = (yours - right).abs().where(yours.isfinite() & right.isfinite() & ~too_large, torch.tensor(0.0).double())
-    wrong = error > bound
+    wrong = bound.exceeded(error)
     if bool(wrong.any()):
-        index = _index((error / bound.clamp_min(1e-300)).where(wrong, torch.tensor(-1.0).double()))
+        index = _index((error / bound.limit.clamp_min(1e-300)).where(wrong, torch.tensor(-1.0).double()))
         text = (
             f"{int(wrong.sum())} of {wrong.numel()} numbers of {leaf.path} are off by more than rounding explains; "
             f"worst at {index}: {_at(yours, index):.6g} on the device, {_at(right, index):.6g} expected, "
-            f"{float(error[index]):.3g} apart where {float(bound[index]):.3g} is allowed"
+            f"{float(error[index]):.3g} apart where {float(bound.limit[index]):.3g} is allowed"
         )
         found.append(_difference("error", text, leaf, yours, right, bound, index))
     return found
 
 
-def _compare_integers(leaf: Leaf, exact: Leaf, bound: torch.Tensor) -> list[Difference]:
+def _compare_integers(leaf: Leaf, exact: Leaf, bound: Bound) -> list[Difference]:
     yours, right = leaf.tensor, exact.tensor
     # through int64, never through a float: above 2**53 even float64 loses integers
     if not leaf.is_number_with_rounding:
         yours, right = yours.to(torch.int64), right.to(torch.int64)
-    wrong = (yours != right) & (bound == 0)
+    wrong = (yours != right) & (bound.limit == 0)
     if not bool(wrong.any()):
         return []
     index = _index(wrong.double())
@@ -163,11 +164,11 @@ def _difference(
     leaf: Leaf,
     yours: torch.Tensor,
     right: torch.Tensor,
-    bound: torch.Tensor,
+    bound: Bound,
     index: tuple[int, ...],
 ) -> Difference:
     return Difference(
-        kind, text, leaf.path, index, _number(yours[index]), _number(right[index]), float(bound[index])
+        kind, text, leaf.path, index, _number(yours[index]), _number(right[index]), float(bound.limit[index])
     )  # fmt: skip
 
 
@@ -186,13 +187,15 @@ def _number(value: torch.Tensor) -> float:
     return float(number) if math.isfinite(number) else float("nan") if math.isnan(number) else float(number)
 
 
-def worst_ratio(device: Sequence[Leaf], reference: Sequence[Leaf], bounds: Sequence[torch.Tensor]) -> float:
+def worst_ratio(device: Sequence[Leaf], reference: Sequence[Leaf], bounds: Sequence[Bound]) -> float:
     """Compute the largest error over what is allowed: at most 1 for outputs that agree, 0 where none has rounding."""
     worst = 0.0
     for leaf, exact, bound in zip(device, reference, bounds, strict=False):
         if exact.is_number_with_rounding and leaf.tensor.shape == exact.tensor.shape and leaf.tensor.numel():
             wide = torch.complex128 if exact.tensor.is_complex() or leaf.tensor.is_complex() else torch.float64
             error = (leaf.tensor.to(wide) - exact.tensor.to(wide)).abs()
-            ratio = (error / bound.clamp_min(1e-300)).nan_to_num(0.0, 0.0, 0.0)
+            ratio = (error / bound.limit.clamp_min(1e-300)).nan_to_num(0.0, 0.0, 0.0)
+            if not bool(bound.exceeded(error).any()):
+                ratio = ratio.clamp_max(1.0)
             worst = max(worst, float(ratio.max()))
     return worst

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import torch
 from torch import nn
 
 from course_utils.numerics import gradients
 from course_utils.numerics.inputs import Inputs, fresh, with_layout
-from course_utils.numerics.leaves import Leaf
-from course_utils.numerics.record import Record, first_line
+from course_utils.numerics.record import Record, Shown, first_line
 from course_utils.numerics.reference import Reference
 from course_utils.numerics.runners import at_dtype
 
@@ -20,19 +18,22 @@ def check_gradients(record: Record, inputs: Inputs, make_optimizer: gradients.Ma
         outputs = setting.lower(*fresh(inputs))
         arguments = (*inputs, *gradients.cotangents_for(outputs, setting.dtype, setting.options.seed))
     except Exception:  # the CPU may refuse the dtype: then nobody knows the outputs' shapes
-        record.warnings.append(f"{setting.dtype_name}: gradients were not compared, the CPU does not run the callable in it")
+        text = f"{setting.dtype_name}: gradients were not compared, the CPU does not run the callable in it"
+        record.warnings.append(text)
         return
     wrapped = gradients.GradientOf(setting.fn, len(inputs))
     reference = record.try_reference(wrapped, arguments)
     if reference is None or not reference.leaves:
         return
-    if not _compare_derived(record, "gradient", "gradient", wrapped, arguments, reference):
+    shown = Shown(inputs, form="gradient")
+    if not _compare_derived(record, "gradient", "gradient", wrapped, arguments, reference, shown):
         return
     for layout in ("transposed", "sliced"):
         new = with_layout(inputs, layout)
         if new is not None:
             strided = (*new, *arguments[len(inputs) :])
-            _compare_derived(record, "ignores strides", f"gradient, {layout} inputs", wrapped, strided, reference)
+            case, shown = f"gradient, {layout} inputs", Shown(inputs, layout=layout, form="gradient")
+            _compare_derived(record, "ignores strides", case, wrapped, strided, reference, shown)
     if isinstance(setting.fn, nn.Module) and any(p.requires_grad for p in setting.fn.parameters()):
         _check_step(record, setting.fn, arguments, len(inputs), make_optimizer)
 
@@ -43,14 +44,17 @@ def _check_step(
     reference = record.try_reference(gradients.StepOf(module, count, make_optimizer), arguments)
     if reference is None:
         return
-    for case, prepared in (("", module), (", transposed parameters", gradients.transposed_parameters(module))):
+    for transposed in (False, True):
+        prepared = gradients.transposed_parameters(module) if transposed else module
         step = gradients.StepOf(prepared, count, make_optimizer)
-        if not _compare_derived(record, "optimizer step", f"optimizer step{case}", step, arguments, reference):
+        case = "optimizer step" + (", transposed parameters" if transposed else "")
+        shown = Shown(arguments[:count], form="step", transposed_parameters=transposed)
+        if not _compare_derived(record, "optimizer step", case, step, arguments, reference, shown):
             return
 
 
 def _compare_derived(
-    record: Record, kind: str, case: str, wrapped: nn.Module, arguments: Inputs, reference: Reference
+    record: Record, kind: str, case: str, wrapped: nn.Module, arguments: Inputs, reference: Reference, shown: Shown
 ) -> bool:
     setting = record.setting
     lower = at_dtype(wrapped, setting.dtype)
@@ -58,25 +62,15 @@ def _compare_derived(
         answer = setting.ask(lower, arguments)
     except Exception as error:
         record.find("refused", f"the device raises {first_line(error)} in {case}, the CPU does not", case)
+        record.shown.append(shown)
         return False
     differences = record.compare(case, arguments, answer, reference)
     for difference in differences[:1]:
         text = difference.sentence
         if kind == "gradient":
             text = f"the output agrees, and {text}"
-        if kind == "optimizer step" and difference.where in still_parameters(wrapped, answer):
+        if isinstance(lower, gradients.StepOf) and difference.where in lower.unmoved(answer):
             text = f"{difference.where.removesuffix(' after the step')} did not move: {text}"
         record.find_difference(difference, case, kind=kind, sentence=text)
-        record.shown.append((arguments[: wrapped.count], "gradient"))  # type: ignore[misc]
+        record.shown.append(shown)
     return not differences
-
-
-def still_parameters(step: nn.Module, answer: tuple[Leaf, ...]) -> set[str]:
-    """List the parameters that are after a step what they were before."""
-    before = {f"parameter {name} after the step": p for name, p in step.fn.named_parameters()}  # type: ignore[union-attr, operator]
-    return {
-        leaf.path for leaf in answer
-        if leaf.path in before and torch.equal(leaf.tensor.double(), before[leaf.path].detach().to(leaf.tensor.dtype).double())
-    }  # fmt: skip
-
-

@@ -66,8 +66,9 @@ class FaultyDevice:
     def run(self, fn: Callable[..., Any], inputs: Inputs) -> Any:
         """Call a copy of `fn` with copies of the inputs while operators are faulty."""
         called = copy.deepcopy(fn) if isinstance(fn, nn.Module) else fn
+        copied = fresh(inputs)
         with self._mode():
-            return called(*fresh(inputs))
+            return called(*copied)
 
     def _mode(self) -> Any:
         if self.fault == "leaks future tokens":

@@ -6,6 +6,7 @@ A right output says nothing about its gradient: LSTM's was wrong on MPS in torch
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -14,8 +15,8 @@ from torch import nn
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from course_utils.numerics.inputs import Inputs, draw, lay_out
-from course_utils.numerics.leaves import flatten
-from course_utils.numerics.runners import Fn, Runner, at_dtype
+from course_utils.numerics.leaves import Leaf, flatten
+from course_utils.numerics.runners import Fn, Runner
 
 MakeOptimizer = Callable[[Iterable[torch.Tensor]], torch.optim.Optimizer]
 
@@ -90,11 +91,19 @@ class StepOf(nn.Module):
         optimizer.step()
         return {f"parameter {name} after the step": p.detach() for name, p in self.fn.named_parameters()}
 
+    def unmoved(self, after: Sequence[Leaf]) -> set[str]:
+        """List the parameters that are after a step what they are before it.
+
+        Args:
+            after: the flat result of a step of a copy of this module.
+        """
+        before = {f"parameter {name} after the step": p.detach() for name, p in self.fn.named_parameters()}
+        return {leaf.path for leaf in after if leaf.path in before and torch.equal(leaf.tensor, before[leaf.path])}
+
 
 def transposed_parameters(fn: nn.Module) -> nn.Module:
     """Copy a module whose matrices lie transposed in memory, with the same values."""
-    copied = at_dtype(fn, next((p.dtype for p in fn.parameters() if p.is_floating_point()), torch.float32))
-    assert isinstance(copied, nn.Module)
+    copied = copy.deepcopy(fn)
     for parameter in copied.parameters():
         parameter.data = lay_out(parameter.data, "transposed")
     return copied

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
 from course_utils.numerics.compare import Difference, compare_outputs, worst_ratio
 from course_utils.numerics.findings import Finding
-from course_utils.numerics.inputs import Inputs
+from course_utils.numerics.inputs import Inputs, with_layout
 from course_utils.numerics.leaves import Leaf, flatten
 from course_utils.numerics.reference import Options, Reference, make_reference
 from course_utils.numerics.report import Case
@@ -56,6 +56,27 @@ class Setting:
         return self.ask(observed(self.lower), inputs)
 
 
+@dataclass(frozen=True)
+class Shown:
+    """Inputs that show a finding.
+
+    Args:
+        inputs: the inputs, contiguous.
+        layout: how to lay them out, or "".
+        form: what to compare.
+        transposed_parameters: whether the module's matrices lie transposed in memory.
+    """
+
+    inputs: Inputs
+    layout: str = ""
+    form: Form = "forward"
+    transposed_parameters: bool = False
+
+    def laid_out(self, inputs: Inputs) -> Inputs | None:
+        """Lay inputs out as these are."""
+        return with_layout(inputs, self.layout) if self.layout else inputs
+
+
 @dataclass
 class Record:
     """What was found so far in one dtype.
@@ -65,14 +86,14 @@ class Record:
         findings: in the order found.
         cases: every question asked.
         warnings: reasons to trust the result less.
-        shown: inputs that show a finding and how to use them, the best first.
+        shown: inputs that show a finding, the best first.
     """
 
     setting: Setting
     findings: list[Finding] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    shown: list[tuple[Inputs, Form]] = field(default_factory=list)
+    shown: list[Shown] = field(default_factory=list)
 
     def find(self, kind: str, sentence: str, case: str, **details: Any) -> None:
         """Write a finding down."""
@@ -107,11 +128,12 @@ class Record:
         )
         return differences
 
-    def try_reference(self, fn: Fn, inputs: Inputs) -> Reference | None:
+    def try_reference(self, fn: Fn, inputs: Inputs, replicas: int | None = None) -> Reference | None:
         """Make a reference, or return None where the callable refuses these inputs on the CPU."""
         setting = self.setting
+        options = replace(setting.options, replicas=replicas or setting.options.replicas)
         try:
-            return make_reference(fn, inputs, setting.dtype, setting.options, setting.precision)
+            return make_reference(fn, inputs, setting.dtype, options, setting.precision)
         except Exception:  # other inputs than the given ones need not be valid
             return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import torch
@@ -25,9 +26,25 @@ _FOLDING = {
 _ALONG_A_DIMENSION = {"softmax", "_softmax", "_log_softmax", "cumsum", "cumprod", "logcumsumexp"}
 _ALONG_A_DIMENSION |= {"_softmax_backward_data", "_log_softmax_backward_data"}
 # the terms of these are products of their arguments, so the terms' squares come from squared arguments
-_SUMS_OF_PRODUCTS = {*_LAST_SIZE_OF, "convolution", "sum"} - {"vdot", "addbmm"}
+SUMS_OF_PRODUCTS = {*_LAST_SIZE_OF, "convolution", "sum"} - {"vdot", "addbmm"}
 
 
+# these add into their result one after the other, in the result's own dtype
+_ADDING_IN_PLACE = {"col2im", "index_add", "scatter_add", "index_put", "embedding_dense_backward", "convolution_backward"}
+
+
+def adds_in_its_dtype(name: str, args: Sequence[Any]) -> bool:
+    """Say whether an operator's kernels may add up in the dtype of the result instead of a wider one."""
+    transposed = name == "convolution" and len(args) > 6 and bool(args[6])
+    return name in _ADDING_IN_PLACE or transposed or is_interpolation_backward(name)
+
+
+def is_interpolation_backward(name: str) -> bool:
+    """Say whether an operator adds the gradients of pixels to the pixels they were interpolated from."""
+    return name.endswith("_backward") and ("upsample" in name or "grid_sampler" in name)
+
+
+@cache
 def operator_name(func: Any) -> str:
     """Return an overload's operator without namespace, overload and the underscore of in-place forms."""
     name: str = func._schema.name.split("::")[-1]
@@ -51,6 +68,12 @@ def reduction_length(func: Any, args: Sequence[Any]) -> int:
     if name in _LAST_SIZE_OF:
         place = _LAST_SIZE_OF[name]
         return max(1, tensors[place].shape[-1]) if place < len(tensors) else 1
+    if is_interpolation_backward(name):
+        return 64  # as bicubic interpolation to twice the size has; larger scales add up less steeply
+    if name.startswith(("upsample_bi", "upsample_tri", "upsample_linear", "_upsample_bi", "grid_sampler")):
+        return 16  # the most: bicubic
+    if name == "col2im":
+        return max(1, math.prod(args[2]))
     if name == "convolution":
         return max(1, tensors[1].numel() // max(1, tensors[1].shape[0]))
     if name in _ALONG_A_DIMENSION:
@@ -81,7 +104,7 @@ def size_of_terms(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[st
     Returns:
         A tensor of the result's shape, or None where the operator is no plain sum of products.
     """
-    if operator_name(func) not in _SUMS_OF_PRODUCTS:
+    if operator_name(func) not in SUMS_OF_PRODUCTS:
         return None
     squared = [arg.square() if isinstance(arg, torch.Tensor) and arg.is_floating_point() else arg for arg in args]
     if not any(isinstance(arg, torch.Tensor) and arg.is_floating_point() for arg in args):

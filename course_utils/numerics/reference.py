@@ -12,10 +12,10 @@ from course_utils.numerics.inputs import Inputs, cast_inputs
 from course_utils.numerics.leaves import Leaf, equal_with_nan, flatten
 from course_utils.numerics.rounding import RandomRounding
 from course_utils.numerics.runners import Fn, at_dtype, run_on_cpu
-from course_utils.numerics.tolerance import Tolerance, bound_for
+from course_utils.numerics.tolerance import Bound, Tolerance, bound_for
 from course_utils.numerics.trace import Trace, traced
 
-REPLICAS = 6
+REPLICAS = 8
 COARSENESS = 16.0
 
 
@@ -50,7 +50,7 @@ class Reference:
     """
 
     leaves: tuple[Leaf, ...]
-    bounds: tuple[torch.Tensor, ...]
+    bounds: tuple[Bound, ...]
     trace: Trace
     tolerance: Tolerance
     inputs: Inputs
@@ -109,7 +109,7 @@ def make_reference(fn: Fn, inputs: Inputs, dtype: torch.dtype, options: Options,
     moved = _repeat(exact_fn, exact_inputs, dtype, options, 1.0)
     jumped = _repeat(exact_fn, exact_inputs, dtype, options, COARSENESS)
     bounds = tuple(
-        _bound(leaf, [run[place] for run in moved], [run[place] for run in jumped], dtype)
+        _bound(leaf, [run[place] for run in moved if place < len(run)], [run[place] for run in jumped if place < len(run)], dtype)
         for place, leaf in enumerate(leaves)
     )
     given = options.reduction_length
@@ -151,7 +151,7 @@ def _repeat(fn: Fn, inputs: Inputs, dtype: torch.dtype, options: Options, amplit
     return runs
 
 
-def _bound(leaf: Leaf, moved: list[Leaf], jumped: list[Leaf], dtype: torch.dtype) -> torch.Tensor:
+def _bound(leaf: Leaf, moved: list[Leaf], jumped: list[Leaf], dtype: torch.dtype) -> Bound:
     usable = [run.tensor for run in moved if run.tensor.shape == leaf.tensor.shape]
     coarse = [run.tensor for run in jumped if run.tensor.shape == leaf.tensor.shape]
     if leaf.is_number_with_rounding:
@@ -162,4 +162,4 @@ def _bound(leaf: Leaf, moved: list[Leaf], jumped: list[Leaf], dtype: torch.dtype
     undecided = torch.zeros(leaf.tensor.shape, dtype=torch.bool)
     for other in usable + coarse:
         undecided |= other != leaf.tensor
-    return torch.where(undecided, torch.inf, 0.0)
+    return Bound(torch.where(undecided, torch.inf, 0.0))

@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from course_utils.numerics.inputs import Inputs
 from course_utils.numerics.runners import Runner, TorchDevice
 
-Form = Literal["forward", "twice", "gradient"]
+Form = Literal["forward", "twice", "gradient", "step"]
 MOST_LITERALS = 64
 _NAMES: dict[str, Any] = {"torch": torch, "nn": nn, "F": nn.functional}
 
@@ -120,6 +120,7 @@ def write_reproducer(
     form: Form = "forward",
     dtype: torch.dtype = torch.float32,
     precision: torch.dtype = torch.float64,
+    transposed_parameters: bool = False,
     source: str | None = None,
 ) -> str:
     """Write the finding as a script.
@@ -128,9 +129,11 @@ def write_reproducer(
         fn: the callable.
         inputs: the smallest failing inputs, in the device's dtype and strides.
         runner: where it fails.
-        form: "forward" compares outputs, "twice" two calls on the device, "gradient" the gradients.
+        form: "forward" compares outputs, "twice" two calls on the device, "gradient" the gradients, "step" a module's
+            parameters after a step of Adam.
         dtype: the dtype the device computes in.
         precision: the dtype of the reference.
+        transposed_parameters: whether a module's matrices lie transposed in memory.
         source: code that defines `fn`, where the caller knows it; else it is found as far as possible.
 
     Returns:
@@ -143,6 +146,8 @@ def write_reproducer(
         lines.append("# complete the line above; the rest is ready to run")
     if module:
         lines.append(f"fn = fn.to({dtype})")
+    if transposed_parameters:
+        lines += _TRANSPOSED
     leaves = tree_leaves(list(inputs))
     lines += ["", *(f"base{place} = {_base(leaf, place)}" for place, leaf in enumerate(leaves)), ""]
     places = iter(range(len(leaves)))
@@ -150,13 +155,13 @@ def write_reproducer(
     lines += ["", "def arguments(change):", f"    return {arguments!r}", "", ""]
     lines += ["def exact(tensor):", f"    return tensor.to({precision}) if tensor.is_floating_point() else tensor.clone()", ""]
     call = "fn"
-    if form == "gradient":
-        lines += _GRADIENT
-        call = "gradient"
+    if form in ("gradient", "step"):
+        lines += _GRADIENT if form == "gradient" else _STEP
+        call = form
     lines += ["", *_on_device(runner, module=module, call=call)]
     lines.append("actual = on_device()")
     reference = f"copy.deepcopy(fn).to({precision})" if module else "fn"
-    called = f"{reference}(*arguments(exact))" if call == "fn" else f"gradient({reference}, arguments(exact))"
+    called = f"{reference}(*arguments(exact))" if call == "fn" else f"{call}({reference}, arguments(exact))"
     lines.append("expected = on_device()" if form == "twice" else f"expected = {called}")
     lines += _COMPARISON
     return "\n".join(lines) + "\n"
@@ -177,6 +182,22 @@ _GRADIENT = [
     "    wanted += [*fn.parameters()] if isinstance(fn, nn.Module) else []",
     "    return torch.autograd.grad((output * weights).sum(), wanted, allow_unused=True)",
     "",
+]
+_STEP = [
+    "",
+    "def step(fn, inputs):",
+    "    output = tree_leaves(fn(*inputs))[0]",
+    "    weights = torch.randn(output.shape, generator=torch.Generator().manual_seed(0)).to(output)",
+    "    optimizer = torch.optim.Adam(fn.parameters(), lr=0.1, eps=0.1)",
+    "    (output * weights).sum().backward()",
+    "    optimizer.step()",
+    "    return [parameter.detach() for parameter in fn.parameters()]",
+    "",
+]
+_TRANSPOSED = [
+    "for parameter in fn.parameters():",
+    "    if parameter.dim() >= 2:",
+    "        parameter.data = parameter.data.transpose(-1, -2).contiguous().transpose(-1, -2)",
 ]
 _COMPARISON = [
     "for yours, right in zip(tree_leaves(actual), tree_leaves(expected)):",
@@ -223,12 +244,13 @@ def _on_device(runner: Runner, *, module: bool, call: str) -> list[str]:
     if isinstance(runner, TorchDevice):
         there = "copy.deepcopy(fn).to(device)" if module else "fn"
         moved = "arguments(lambda tensor: tensor.to(device))"
-        called = f"{there}(*{moved})" if call == "fn" else f"gradient({there}, {moved})"
+        called = f"{there}(*{moved})" if call == "fn" else f"{call}({there}, {moved})"
         return [f'device = torch.device("{runner.name}")', f"on_device = lambda: {called}"]
     lines = ["device = ...  # your device: an object with run(fn, inputs)"]
     if type(runner).__module__.startswith("course_utils"):
         lines = ["from course_utils.numerics import FaultyDevice  # a planted fault; it computes on the CPU"]
         lines.append(f"device = {runner!r}")
-    if call == "gradient":
-        return [*lines, "on_device = lambda: device.run(lambda *inputs: gradient(fn, inputs), arguments(torch.clone))"]
+    if call != "fn":
+        inner = f"{call}(copy.deepcopy(fn), inputs)"
+        return [*lines, f"on_device = lambda: device.run(lambda *inputs: {inner}, arguments(torch.clone))"]
     return [*lines, "on_device = lambda: device.run(fn, arguments(torch.clone))"]

@@ -8,12 +8,13 @@ deserves: it grows like sqrt(K)*eps, as pytorch #183621 asks, and follows the nu
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from course_utils.numerics.reductions import operator_name, reduction_length, size_of_terms
+from course_utils.numerics.reductions import SUMS_OF_PRODUCTS, adds_in_its_dtype, operator_name, reduction_length, size_of_terms
 
 # what only moves, selects, compares or fills computes nothing that could round
 _EXACT = {
@@ -35,6 +36,12 @@ _CANCELLING |= {"tanh_backward", "gelu_backward", "softplus_backward", "mish_bac
 _CANCELLING |= {"log_sigmoid_backward", "sigmoid_backward", "cosine_similarity", "var", "std", "_fused_rms_norm"}
 # these compute coordinates of pixels first, whose rounding grows with the picture
 _COORDINATES = ("upsample_", "_upsample_", "grid_sampler")
+
+
+@cache
+def _written_places(func: Any) -> frozenset[int]:
+    arguments = enumerate(func._schema.arguments)
+    return frozenset(place for place, a in arguments if a.alias_info is not None and a.alias_info.is_write)
 
 
 class RandomRounding(TorchDispatchMode):
@@ -72,20 +79,25 @@ class RandomRounding(TorchDispatchMode):
         name = operator_name(func)
         if name in _EXACT or func.is_view:
             return func(*args, **kwargs)
-        written = {a.name for a in func._schema.arguments if a.alias_info is not None and a.alias_info.is_write}
-        names = [a.name for a in func._schema.arguments]
+        written = _written_places(func)
+        length = reduction_length(func, args)
+        # kernels that normalise, exponentiate and add up in one go round several times inside
+        fused = length > 1 and name not in SUMS_OF_PRODUCTS
+        times = 3.0 if fused else 1.0
         moved = [
-            self._moved(arg) if self._rounds(arg) and names[place] not in written else arg
+            self._moved(arg, times) if self._rounds(arg) and place not in written else arg
             for place, arg in enumerate(args)
         ]
-        length = reduction_length(func, args)
         terms = size_of_terms(func, args, kwargs) if length > 1 else None
+        unit = self.unit if adds_in_its_dtype(name, args) else self.accumulator_unit
+        # a mean and a variance are two sums
+        summing = math.sqrt(self.given_length or length) * unit * (2 if fused else 1) if length > 1 else 0.0
         extra = self._extra(name, args)
         result = func(*moved, **kwargs)
         many = isinstance(result, tuple | list)
         for place, output in enumerate(result if many else (result,)):
             if self._rounds(output):
-                self._round_in_place(output, length, terms if place == 0 else None, extra)
+                self._round_in_place(output, summing, terms if place == 0 else None, extra)
         return result
 
     def _rounds(self, value: Any) -> bool:
@@ -95,26 +107,23 @@ class RandomRounding(TorchDispatchMode):
         real = torch.float64 if like.dtype in (torch.float64, torch.complex128) else torch.float32
         return torch.rand(like.shape, generator=self.generator, dtype=real).mul_(2).sub_(1)
 
-    def _moved(self, tensor: torch.Tensor) -> torch.Tensor:
-        return tensor * (1 + self.unit * self._noise(tensor))
+    def _moved(self, tensor: torch.Tensor, times: float) -> torch.Tensor:
+        return tensor * (1 + times * self.unit * self._noise(tensor))
 
-    def _round_in_place(self, output: torch.Tensor, length: int, terms: torch.Tensor | None, extra: float) -> None:
+    def _round_in_place(self, output: torch.Tensor, summing: float, terms: torch.Tensor | None, extra: float) -> None:
         size = output.abs()
         step = self.unit * (size + extra) + self.smallest
-        if length > 1:
-            summed = size if terms is None or terms.shape != size.shape else size + terms
-            step = step + math.sqrt(self.given_length or length) * self.accumulator_unit * summed
+        if summing:
+            step = step + summing * (size if terms is None or terms.shape != size.shape else size + terms)
         # numbers that are infinite or NaN stay what they are
         change = torch.where(output.isfinite(), step * self._noise(output), 0)
         output.add_(change.to(output.dtype))
 
     def _extra(self, name: str, args: tuple[Any, ...]) -> float:
+        if name not in _CANCELLING and not name.startswith(_COORDINATES):
+            return 0.0
         first = next((arg for arg in args if self._rounds(arg)), None)
         if first is None or not first.numel():
             return 0.0
         size = float(first.abs().nan_to_num(0, 0, 0).square().mean().sqrt())
-        if name in _CANCELLING:
-            return max(1.0, size)
-        if name.startswith(_COORDINATES):
-            return size * max(first.shape[2:], default=1) / 8
-        return 0.0
+        return max(1.0, size) if name in _CANCELLING else size * max(first.shape[2:], default=1) / 8

@@ -25,12 +25,13 @@ from course_utils.numerics.layers import first_nonfinite_layer
 from course_utils.numerics.layouts import check_layouts
 from course_utils.numerics.leaves import Leaf, flatten, same_bits
 from course_utils.numerics.machine import this_machine
-from course_utils.numerics.record import Record, Setting, first_line
+from course_utils.numerics.record import Record, Setting, Shown, first_line
 from course_utils.numerics.reference import Options, Reference, draws_random_numbers, make_reference, reference_dtype
 from course_utils.numerics.report import NumericsReport
 from course_utils.numerics.reproducer import write_reproducer
 from course_utils.numerics.runners import Fn, Runner, TorchDevice, observed, run_on_cpu
 from course_utils.numerics.sizes import doubled
+from course_utils.numerics.shrink import shrink
 
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
@@ -157,11 +158,11 @@ def _check(
         first = setting.ask_observed(inputs)
     except Exception as error:  # torch raises RuntimeError, TypeError and NotImplementedError here
         record.find("refused", f"the device raises {first_line(error)}{_cpu_too(setting, inputs)}", "as given")
-        record.shown.append((inputs, "forward"))
+        record.shown.append(Shown(inputs))
         return
     if not _is_repeatable(record, inputs, reference, first):
         return
-    if draws_random_numbers(setting.fn, inputs):
+    if draws_random_numbers(reference.fn, reference.inputs):
         _check_random(record, inputs, reference, first, gradients)
         return
     differences = record.compare("as given", inputs, first, reference, _on_cpu(setting, inputs))
@@ -175,7 +176,7 @@ def _check(
     checks.check_causality(record, inputs, reference, causal)
     if record.findings:
         return
-    found = checks.search_sizes(record, inputs, (leading_size(inputs) or 1, *checks.growing_sizes(inputs, largest_elements)))
+    found = checks.search_sizes(record, inputs, (leading_size(inputs) or 1, *checks.growing_sizes(reference, inputs, largest_elements)))
     checks.report_size(record, inputs, found)
     if gradients and not record.findings:
         check_gradients(record, inputs, optimizer)
@@ -198,7 +199,7 @@ def _is_repeatable(record: Record, inputs: Inputs, reference: Reference, first: 
     if same_bits(first, second):
         return True
     within = all(
-        a.tensor.shape == b.tensor.shape and bool(((a.tensor.double() - b.tensor.double()).abs() <= bound.double()).all())
+        a.tensor.shape == b.tensor.shape and not bound.exceeded((a.tensor.double() - b.tensor.double()).abs()).any()
         for a, b, bound in zip(first, second, reference.bounds, strict=False)
         if a.is_number_with_rounding and not a.tensor.is_complex()
     )
@@ -213,7 +214,7 @@ def _is_repeatable(record: Record, inputs: Inputs, reference: Reference, first: 
         f"two calls with the same inputs and seed differ by up to {largest:.3g}, {size}; nothing else was compared",
         "as given",
     )
-    record.shown.append((inputs, "twice"))
+    record.shown.append(Shown(inputs, form="twice"))
     return False
 
 
@@ -239,7 +240,7 @@ def _check_random(
             return
         if text is not None:
             record.find("gradient", text, "as given")
-            record.shown.append((inputs, "gradient"))
+            record.shown.append(Shown(inputs, form="gradient"))
 
 
 def _report(record: Record, inputs: Inputs, differences: tuple[Difference, ...]) -> None:
@@ -250,7 +251,7 @@ def _report(record: Record, inputs: Inputs, differences: tuple[Difference, ...])
             layer = first_nonfinite_layer(record.setting.lower, inputs, record.setting.runner)  # type: ignore[arg-type]
             sentence += f"; it begins in {layer}" if layer is not None else ""
         record.find_difference(difference, "as given", sentence=sentence)
-    record.shown.append((inputs, "forward"))
+    record.shown.append(Shown(inputs))
 
 
 def _explain(
@@ -276,9 +277,25 @@ def _explain(
 def _reproducer(records: list[Record], source: str | None) -> str:
     for record in records:
         if record.shown:
-            shown, form = record.shown[0]
-            setting = record.setting
+            shown, setting = record.shown[0], record.setting
+            inputs = shrink(shown.inputs, lambda smaller: _still_fails(record, shown, smaller))
             return write_reproducer(
-                setting.fn, shown, setting.runner, form=form, dtype=setting.dtype, precision=setting.precision, source=source
+                setting.fn,
+                shown.laid_out(inputs) or inputs,
+                setting.runner,
+                form=shown.form,
+                dtype=setting.dtype,
+                precision=setting.precision,
+                transposed_parameters=shown.transposed_parameters,
+                source=source,
             )
     return ""
+
+
+def _still_fails(record: Record, shown: Shown, smaller: Inputs) -> bool:
+    """Say whether smaller inputs show the same; only outputs are tried, the other forms keep their inputs."""
+    laid_out = shown.laid_out(smaller)
+    if shown.form != "forward" or shown.transposed_parameters or laid_out is None:
+        return False
+    expected = record.try_reference(observed(record.setting.fn), laid_out)
+    return expected is not None and not record.agrees(record.setting.lower, laid_out, expected)

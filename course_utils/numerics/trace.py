@@ -21,6 +21,7 @@ class Trace:
         longest_operator: the operator with that K, or "".
         writes: the operators that write into an existing tensor, in order.
         random: operators that may draw random numbers.
+        operators: how many operators ran.
         sized_by_values: whether a result's size depends on values, so that huge values could need huge memory.
     """
 
@@ -28,6 +29,7 @@ class Trace:
     longest_operator: str = ""
     writes: tuple[str, ...] = ()
     random: tuple[str, ...] = ()
+    operators: int = 0
     sized_by_values: bool = False
 
 
@@ -37,12 +39,14 @@ class _Recorder(TorchDispatchMode):
         self.longest, self.longest_operator = 1, ""
         self.writes: list[str] = []
         self.random: dict[str, None] = {}
+        self.operators = 0
         self.sized_by_values = False
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         name = func._schema.name
+        self.operators += 1
         length = reduction_length(func, args)
         if length > self.longest:
             self.longest, self.longest_operator = length, name
@@ -73,5 +77,6 @@ def traced(call: Callable[[], Any]) -> tuple[Any, Trace]:
         recorder.longest_operator,
         tuple(recorder.writes),
         tuple(recorder.random),
+        recorder.operators,
         recorder.sized_by_values,
     )
