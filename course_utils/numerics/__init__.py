@@ -1,7 +1,7 @@
 """Compare a device's numbers with a higher-precision reference on the CPU.
 
-    from course_utils import compare_numerics
-    print(compare_numerics(torch.nn.functional.silu, (torch.randn(8, 16),), device="mps"))
+from course_utils import compare_numerics
+print(compare_numerics(torch.nn.functional.silu, (torch.randn(8, 16),), device="mps"))
 """
 
 from course_utils.numerics.compare import Difference, compare_outputs
@@ -19,8 +19,8 @@ __all__ = [
     "KINDS",
     "Case",
     "Difference",
-    "Finding",
     "FaultyDevice",
+    "Finding",
     "NonFiniteLayer",
     "NumericsReport",
     "Runner",

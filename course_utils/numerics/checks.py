@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import nn
 
 from course_utils.numerics import causality, exact_sums
 from course_utils.numerics.inputs import Inputs, elements, leading_size, past_float32, resize
@@ -99,10 +98,14 @@ def check_causality(record: Record, inputs: Inputs, reference: Reference, causal
     if causal is False:
         return False
     setting = record.setting
-    dims = causality.causal_dims(reference.fn.fn if isinstance(reference.fn, nn.Module) else reference.fn, reference.inputs)  # type: ignore[arg-type]
+    dims = causality.causal_dims(reference.fn, reference.inputs)
     wanted = dims if causal is None or causal is True else (causal,)
     if causal is not None and not set(wanted) & set(dims):
-        record.find("leaks future tokens", "the callable itself is not causal: the reference on the CPU leaks too", "future tokens changed")
+        record.find(
+            "leaks future tokens",
+            "the callable itself is not causal: the reference on the CPU leaks too",
+            "future tokens changed",
+        )
         return False
     for dim in wanted:
         torch.manual_seed(setting.options.seed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -86,41 +85,71 @@ def compare_outputs(
     return tuple(found)
 
 
+@dataclass(frozen=True)
+class _Pair:
+    """One output beside the reference's, in a dtype wide enough for both."""
+
+    path: str
+    yours: torch.Tensor
+    right: torch.Tensor
+    bound: Bound
+
+    def difference(self, kind: str, sentence: str, index: tuple[int, ...]) -> Difference:
+        yours, right = _number(self.yours[index]), _number(self.right[index])
+        return Difference(kind, sentence, self.path, index, yours, right, float(self.bound.limit[index]))
+
+
 def _compare_values(leaf: Leaf, exact: Leaf, bound: Bound, dtype: torch.dtype) -> list[Difference]:
     if not exact.is_number_with_rounding:
         return _compare_integers(leaf, exact, bound)
     wide = torch.complex128 if exact.tensor.is_complex() or leaf.tensor.is_complex() else torch.float64
-    yours, right = leaf.tensor.to(wide), exact.tensor.to(wide)
-    limit = torch.finfo(leaf.tensor.dtype if leaf.is_number_with_rounding else dtype).max
-    # half an eps above the largest number still rounds down to it
-    too_large = right.isfinite() & (right.abs() - bound.limit > limit)
-    found: list[Difference] = []
-    if bool(too_large.any()):
-        index = _index(right.abs().where(too_large, torch.tensor(-1.0, dtype=torch.float64)))
-        text = (
-            f"{int(too_large.sum())} numbers of {leaf.path} are larger than {leaf.tensor.dtype}'s largest, {limit:g}: "
-            f"the reference has {_at(right, index):.4g} at {index}; no device can hold that"
-        )
-        found.append(_difference("overflow", text, leaf, yours, right, bound, index))
-    mismatch = _non_finite_mismatch(yours, right) & ~too_large & (right.abs() + bound.limit < limit)
-    if bool(mismatch.any()):
-        index = _index(mismatch.double())
-        text = (
-            f"{int(mismatch.sum())} of {mismatch.numel()} numbers of {leaf.path} are not finite as the reference's are "
-            f"(or the reverse), first at {index}: {_at(yours, index)} on the device, {_at(right, index)} expected"
-        )
-        found.append(_difference("non-finite", text, leaf, yours, right, bound, index))
-    error = (yours - right).abs().where(yours.isfinite() & right.isfinite() & ~too_large, torch.tensor(0.0).double())
-    wrong = bound.exceeded(error)
-    if bool(wrong.any()):
-        index = _index((error / bound.limit.clamp_min(1e-300)).where(wrong, torch.tensor(-1.0).double()))
-        text = (
-            f"{int(wrong.sum())} of {wrong.numel()} numbers of {leaf.path} are off by more than rounding explains; "
-            f"worst at {index}: {_at(yours, index):.6g} on the device, {_at(right, index):.6g} expected, "
-            f"{float(error[index]):.3g} apart where {float(bound.limit[index]):.3g} is allowed"
-        )
-        found.append(_difference("error", text, leaf, yours, right, bound, index))
-    return found
+    pair = _Pair(leaf.path, leaf.tensor.to(wide), exact.tensor.to(wide), bound)
+    held = leaf.tensor.dtype if leaf.is_number_with_rounding else dtype
+    too_large = pair.right.isfinite() & (pair.right.abs() - bound.limit > torch.finfo(held).max)
+    return [*_overflow(pair, too_large, held), *_non_finite(pair, held), *_error(pair, too_large)]
+
+
+def _overflow(pair: _Pair, too_large: torch.Tensor, dtype: torch.dtype) -> list[Difference]:
+    if not bool(too_large.any()):
+        return []
+    index = _index(pair.right.abs().where(too_large, torch.tensor(-1.0).double()))
+    text = (
+        f"{int(too_large.sum())} numbers of {pair.path} are larger than {dtype}'s largest, {torch.finfo(dtype).max:g}: "
+        f"the reference has {_at(pair.right, index):.4g} at {index}; no device can hold that"
+    )
+    return [pair.difference("overflow", text, index)]
+
+
+def _non_finite(pair: _Pair, dtype: torch.dtype) -> list[Difference]:
+    yours, right = pair.yours, pair.right
+    both_nan = yours.isnan() & right.isnan()
+    mismatch = (~yours.isfinite() | ~right.isfinite()) & ~both_nan & (yours != right)
+    # next to the largest number, honest rounding may already give infinity
+    mismatch &= ~(right.isfinite() & (right.abs() + pair.bound.limit >= torch.finfo(dtype).max))
+    if not bool(mismatch.any()):
+        return []
+    index = _index(mismatch.double())
+    text = (
+        f"{int(mismatch.sum())} of {mismatch.numel()} numbers of {pair.path} are not finite as the reference's are "
+        f"(or the reverse), first at {index}: {_at(yours, index)} on the device, {_at(right, index)} expected"
+    )
+    return [pair.difference("non-finite", text, index)]
+
+
+def _error(pair: _Pair, too_large: torch.Tensor) -> list[Difference]:
+    both = pair.yours.isfinite() & pair.right.isfinite() & ~too_large
+    error = (pair.yours - pair.right).abs().where(both, torch.tensor(0.0).double())
+    wrong = pair.bound.exceeded(error)
+    if not bool(wrong.any()):
+        return []
+    limit = pair.bound.limit
+    index = _index((error / limit.clamp_min(1e-300)).where(wrong, torch.tensor(-1.0).double()))
+    text = (
+        f"{int(wrong.sum())} of {wrong.numel()} numbers of {pair.path} are off by more than rounding explains; "
+        f"worst at {index}: {_at(pair.yours, index):.6g} on the device, {_at(pair.right, index):.6g} expected, "
+        f"{float(error[index]):.3g} apart where {float(limit[index]):.3g} is allowed"
+    )
+    return [pair.difference("error", text, index)]
 
 
 def _compare_integers(leaf: Leaf, exact: Leaf, bound: Bound) -> list[Difference]:
@@ -128,6 +157,7 @@ def _compare_integers(leaf: Leaf, exact: Leaf, bound: Bound) -> list[Difference]
     # through int64, never through a float: above 2**53 even float64 loses integers
     if not leaf.is_number_with_rounding:
         yours, right = yours.to(torch.int64), right.to(torch.int64)
+    pair = _Pair(leaf.path, yours, right, bound)
     wrong = (yours != right) & (bound.limit == 0)
     if not bool(wrong.any()):
         return []
@@ -137,10 +167,10 @@ def _compare_integers(leaf: Leaf, exact: Leaf, bound: Bound) -> list[Difference]
         f"{yours[index].item()} on the device, {right[index].item()} expected"
     )
     through = _float_in_between(yours[wrong], right[wrong])
-    if through is not None:
-        text += f"; that is what rounding through {through} makes of it (it holds every integer up to {_HOLDS[through]})"
-        return [_difference("integers through float", text, leaf, yours, right, bound, index)]
-    return [_difference("integers", text, leaf, yours, right, bound, index)]
+    if through is None:
+        return [pair.difference("integers", text, index)]
+    text += f"; that is what rounding through {through} makes of it (it holds every integer up to {_HOLDS[through]})"
+    return [pair.difference("integers through float", text, index)]
 
 
 _HOLDS = {"float32": "2**24", "float16": "2**11", "bfloat16": "2**8"}
@@ -151,25 +181,6 @@ def _float_in_between(yours: torch.Tensor, right: torch.Tensor) -> str | None:
         if torch.equal(right.to(dtype).to(torch.int64), yours.to(torch.int64)):
             return str(dtype).removeprefix("torch.")
     return None
-
-
-def _non_finite_mismatch(yours: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    both_nan = yours.isnan() & right.isnan()
-    return (~yours.isfinite() | ~right.isfinite()) & ~both_nan & (yours != right)
-
-
-def _difference(
-    kind: str,
-    text: str,
-    leaf: Leaf,
-    yours: torch.Tensor,
-    right: torch.Tensor,
-    bound: Bound,
-    index: tuple[int, ...],
-) -> Difference:
-    return Difference(
-        kind, text, leaf.path, index, _number(yours[index]), _number(right[index]), float(bound.limit[index])
-    )  # fmt: skip
 
 
 def _index(badness: torch.Tensor) -> tuple[int, ...]:
@@ -183,8 +194,7 @@ def _at(tensor: torch.Tensor, index: tuple[int, ...]) -> float | complex:
 
 
 def _number(value: torch.Tensor) -> float:
-    number = abs(value.item()) if value.is_complex() else value.item()
-    return float(number) if math.isfinite(number) else float("nan") if math.isnan(number) else float(number)
+    return float(abs(value.item()) if value.is_complex() else value.item())
 
 
 def worst_ratio(device: Sequence[Leaf], reference: Sequence[Leaf], bounds: Sequence[Bound]) -> float:

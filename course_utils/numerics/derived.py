@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from torch import nn
 
 from course_utils.numerics import gradients
@@ -25,17 +27,26 @@ def check_gradients(record: Record, inputs: Inputs, make_optimizer: gradients.Ma
     reference = record.try_reference(wrapped, arguments)
     if reference is None or not reference.leaves:
         return
-    shown = Shown(inputs, form="gradient")
-    if not _compare_derived(record, "gradient", "gradient", wrapped, arguments, reference, shown):
+    question = _Question("gradient", "gradient", wrapped, arguments, Shown(inputs, form="gradient"))
+    if not _ask(record, question, reference):
         return
     for layout in ("transposed", "sliced"):
         new = with_layout(inputs, layout)
         if new is not None:
             strided = (*new, *arguments[len(inputs) :])
-            case, shown = f"gradient, {layout} inputs", Shown(inputs, layout=layout, form="gradient")
-            _compare_derived(record, "ignores strides", case, wrapped, strided, reference, shown)
+            shown = Shown(inputs, layout=layout, form="gradient")
+            _ask(record, _Question("ignores strides", f"gradient, {layout} inputs", wrapped, strided, shown), reference)
     if isinstance(setting.fn, nn.Module) and any(p.requires_grad for p in setting.fn.parameters()):
         _check_step(record, setting.fn, arguments, len(inputs), make_optimizer)
+
+
+@dataclass(frozen=True)
+class _Question:
+    kind: str
+    case: str
+    wrapped: nn.Module
+    arguments: Inputs
+    shown: Shown
 
 
 def _check_step(
@@ -49,28 +60,28 @@ def _check_step(
         step = gradients.StepOf(prepared, count, make_optimizer)
         case = "optimizer step" + (", transposed parameters" if transposed else "")
         shown = Shown(arguments[:count], form="step", transposed_parameters=transposed)
-        if not _compare_derived(record, "optimizer step", case, step, arguments, reference, shown):
+        if not _ask(record, _Question("optimizer step", case, step, arguments, shown), reference):
             return
 
 
-def _compare_derived(
-    record: Record, kind: str, case: str, wrapped: nn.Module, arguments: Inputs, reference: Reference, shown: Shown
-) -> bool:
+def _ask(record: Record, question: _Question, reference: Reference) -> bool:
+    """Compare one derived result; say whether it agrees."""
     setting = record.setting
-    lower = at_dtype(wrapped, setting.dtype)
+    lower = at_dtype(question.wrapped, setting.dtype)
     try:
-        answer = setting.ask(lower, arguments)
-    except Exception as error:
-        record.find("refused", f"the device raises {first_line(error)} in {case}, the CPU does not", case)
-        record.shown.append(shown)
+        answer = setting.ask(lower, question.arguments)
+    except Exception as error:  # torch raises RuntimeError, TypeError and NotImplementedError here
+        text = f"the device raises {first_line(error)} in {question.case}, the CPU does not"
+        record.find("refused", text, question.case)
+        record.shown.append(question.shown)
         return False
-    differences = record.compare(case, arguments, answer, reference)
+    differences = record.compare(question.case, question.arguments, answer, reference)
     for difference in differences[:1]:
         text = difference.sentence
-        if kind == "gradient":
+        if question.kind == "gradient":
             text = f"the output agrees, and {text}"
         if isinstance(lower, gradients.StepOf) and difference.where in lower.unmoved(answer):
             text = f"{difference.where.removesuffix(' after the step')} did not move: {text}"
-        record.find_difference(difference, case, kind=kind, sentence=text)
-        record.shown.append(shown)
+        record.find_difference(difference, question.case, kind=question.kind, sentence=text)
+        record.shown.append(question.shown)
     return not differences

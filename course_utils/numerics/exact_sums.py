@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.utils._pytree import tree_leaves, tree_map_only
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from course_utils.numerics.inputs import Inputs, cast_inputs
 from course_utils.numerics.leaves import flatten
@@ -46,11 +46,11 @@ class MissingTerm:
         return f"{text}, where no rounding can happen: the input's element {self.index} is left out"
 
 
-class _Watch(TorchDispatchMode):
+class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Records whether every intermediate number is a multiple of a power of two that the dtype holds."""
 
     def __init__(self, dtype: torch.dtype) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.limit, self.grain = 2 / torch.finfo(dtype).eps, 1.0
         self.exact = True
 
@@ -100,7 +100,11 @@ class _Probe:
             return None
         yours = flatten(self.runner.run(self.fn, inputs))
         for mine, exact in zip(yours, right, strict=False):
-            if not exact.tensor.is_floating_point() or mine.tensor.shape != exact.tensor.shape or mine.tensor.is_complex():
+            if (
+                not exact.tensor.is_floating_point()
+                or mine.tensor.shape != exact.tensor.shape
+                or mine.tensor.is_complex()
+            ):
                 continue
             wrong = (mine.tensor.double() - exact.tensor.double()).abs() >= watch.grain / 2
             if bool(wrong.any()):

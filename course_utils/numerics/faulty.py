@@ -100,9 +100,9 @@ class FaultyDevice:
         return result
 
 
-class _Replaced(TorchDispatchMode):
+class _Replaced(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self, operator: Operator) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.operator = operator
 
     def __torch_dispatch__(
@@ -131,7 +131,8 @@ class _LeakyMasks(TorchFunctionMode):
             if mask is not None and mask.shape[-2:] == (len(queries), len(keys)):
                 same_block = keys[None, :] // self.block == queries[:, None] // self.block
                 mask = mask | same_block if mask.dtype == torch.bool else mask.masked_fill(same_block, 0.0)
-            return func(*args[:3], attn_mask=mask, **kwargs)
+            kwargs["attn_mask"] = mask
+            return func(*args[:3], **kwargs)
         return func(*args, **kwargs)
 
 
@@ -197,7 +198,9 @@ def _wrong_gradient(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     if not _is_backward() or func.is_view or func._schema.is_mutable:
         return result
     many = isinstance(result, tuple | list)
-    changed = [r * 0.9 if isinstance(r, torch.Tensor) and r.is_floating_point() else r for r in (result if many else [result])]
+    changed = [
+        r * 0.9 if isinstance(r, torch.Tensor) and r.is_floating_point() else r for r in (result if many else [result])
+    ]
     return tuple(changed) if many else changed[0]
 
 

@@ -24,7 +24,7 @@ def writes_into_part(target: torch.Tensor) -> bool:
     return not (covered and target.is_contiguous())
 
 
-class Forgetful(TorchDispatchMode):
+class Forgetful(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """While active, in-place operators that a rule picks do nothing.
 
     Args:
@@ -32,7 +32,7 @@ class Forgetful(TorchDispatchMode):
     """
 
     def __init__(self, forgets: Rule) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.forgets, self.count = forgets, 0
 
     def __torch_dispatch__(

@@ -32,7 +32,8 @@ class NonFiniteLayer:
 
     def __str__(self) -> str:
         name = f"module {self.name!r}" if self.name else "the model itself"
-        return f"{name} ({self.type_name}): {self.count} of {self.total} numbers of its output are not finite, its inputs are"
+        counts = f"{self.count} of {self.total} numbers of its output are not finite"
+        return f"{name} ({self.type_name}): {counts}, its inputs are"
 
 
 class _Watched(nn.Module):

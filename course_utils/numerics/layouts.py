@@ -14,7 +14,6 @@ from course_utils.numerics.runners import observed
 GUARD = "calling .contiguous() first avoids it"
 
 
-
 def check_layouts(record: Record, inputs: Inputs, reference: Reference) -> None:
     """Ask again with the same values in other strides; parameters of modules too."""
     for layout in LAYOUTS:
@@ -74,5 +73,3 @@ def _name_the_input(record: Record, inputs: Inputs, layout: str, expected: Refer
     if enough:
         names = ", ".join(str(place) for place in enough)
         record.warnings.append(f"{layout} inputs: input {names} alone is enough to go wrong")
-
-

@@ -36,7 +36,9 @@ class Machine:
         return f"torch {self.torch_version}, {self.system}{build}, {self.chip or 'no Apple chip'}"
 
 
-def describe(*, system: str, release: str, machine: str, build: str | None, chip: str | None, torch_version: str) -> Machine:
+def describe(
+    *, system: str, release: str, machine: str, build: str | None, chip: str | None, torch_version: str
+) -> Machine:
     """Put what a machine answers into words; pure.
 
     Args:

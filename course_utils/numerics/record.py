@@ -99,7 +99,9 @@ class Record:
         """Write a finding down."""
         self.findings.append(Finding(kind, sentence, self.setting.dtype_name, case, **details))
 
-    def find_difference(self, difference: Difference, case: str, *, kind: str | None = None, sentence: str = "") -> None:
+    def find_difference(
+        self, difference: Difference, case: str, *, kind: str | None = None, sentence: str = ""
+    ) -> None:
         """Write a difference down as a finding, under its own kind or another."""
         self.find(
             kind or difference.kind,

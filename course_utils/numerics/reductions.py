@@ -30,7 +30,14 @@ SUMS_OF_PRODUCTS = {*_LAST_SIZE_OF, "convolution", "sum"} - {"vdot", "addbmm"}
 
 
 # these add into their result one after the other, in the result's own dtype
-_ADDING_IN_PLACE = {"col2im", "index_add", "scatter_add", "index_put", "embedding_dense_backward", "convolution_backward"}
+_ADDING_IN_PLACE = {
+    "col2im",
+    "index_add",
+    "scatter_add",
+    "index_put",
+    "embedding_dense_backward",
+    "convolution_backward",
+}
 
 
 def adds_in_its_dtype(name: str, args: Sequence[Any]) -> bool:
@@ -65,22 +72,33 @@ def reduction_length(func: Any, args: Sequence[Any]) -> int:
     tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
     if not tensors:
         return 1
-    if name in _LAST_SIZE_OF:
-        place = _LAST_SIZE_OF[name]
-        return max(1, tensors[place].shape[-1]) if place < len(tensors) else 1
+    for known in (_of_product, _of_pixels, _of_fold):
+        length = known(name, tensors, args)
+        if length:
+            return length
+    return 1
+
+
+def _of_product(name: str, tensors: Sequence[torch.Tensor], args: Sequence[Any]) -> int:
+    if name in _LAST_SIZE_OF and _LAST_SIZE_OF[name] < len(tensors):
+        return int(tensors[_LAST_SIZE_OF[name]].shape[-1])
+    if name == "convolution":
+        return tensors[1].numel() // max(1, tensors[1].shape[0])
+    return 0
+
+
+def _of_pixels(name: str, tensors: Sequence[torch.Tensor], args: Sequence[Any]) -> int:
     if is_interpolation_backward(name):
         return 64  # as bicubic interpolation to twice the size has; larger scales add up less steeply
     if name.startswith(("upsample_bi", "upsample_tri", "upsample_linear", "_upsample_bi", "grid_sampler")):
         return 16  # the most: bicubic
-    if name == "col2im":
-        return max(1, math.prod(args[2]))
-    if name == "convolution":
-        return max(1, tensors[1].numel() // max(1, tensors[1].shape[0]))
+    return int(math.prod(args[2])) if name == "col2im" else 0
+
+
+def _of_fold(name: str, tensors: Sequence[torch.Tensor], args: Sequence[Any]) -> int:
     if name in _ALONG_A_DIMENSION:
-        return max([1, *tensors[0].shape])
-    if name in _FOLDING:
-        return max(1, _folded(name, tensors, args))
-    return 1
+        return max(1, *tensors[0].shape, 1)
+    return _folded(name, tensors, args) if name in _FOLDING else 0
 
 
 def _folded(name: str, tensors: Sequence[torch.Tensor], args: Sequence[Any]) -> int:
@@ -94,7 +112,7 @@ def _folded(name: str, tensors: Sequence[torch.Tensor], args: Sequence[Any]) -> 
         return first.numel() // max(1, first.shape[1] if first.dim() > 1 else 1)
     dims = args[1] if len(args) > 1 else None
     if name in ("sum", "mean", "var", "std", "nansum", "var_mean") and isinstance(dims, list | tuple) and dims:
-        return math.prod(first.shape[dim] for dim in dims) if first.dim() else 1
+        return int(math.prod(first.shape[dim] for dim in dims)) if first.dim() else 1
     return first.numel()
 
 

@@ -109,7 +109,12 @@ def make_reference(fn: Fn, inputs: Inputs, dtype: torch.dtype, options: Options,
     moved = _repeat(exact_fn, exact_inputs, dtype, options, 1.0)
     jumped = _repeat(exact_fn, exact_inputs, dtype, options, COARSENESS)
     bounds = tuple(
-        _bound(leaf, [run[place] for run in moved if place < len(run)], [run[place] for run in jumped if place < len(run)], dtype)
+        _bound(
+            leaf,
+            [run[place] for run in moved if place < len(run)],
+            [run[place] for run in jumped if place < len(run)],
+            dtype,
+        )
         for place, leaf in enumerate(leaves)
     )
     given = options.reduction_length
@@ -118,7 +123,11 @@ def make_reference(fn: Fn, inputs: Inputs, dtype: torch.dtype, options: Options,
         eps=torch.finfo(dtype).eps,
         accumulator=options.accumulator,
         length=given or trace.longest,
-        length_source="given" if given else f"found at {trace.longest_operator}" if trace.longest > 1 else "no sum found",
+        length_source="given"
+        if given
+        else f"found at {trace.longest_operator}"
+        if trace.longest > 1
+        else "no sum found",
         reference_dtype=precision,
     )
     return Reference(leaves, bounds, trace, tolerance, exact_inputs, exact_fn)

@@ -14,7 +14,6 @@ from course_utils.numerics.tolerance import Tolerance
 from course_utils.tables import html_table, text_table
 
 
-
 @dataclass(frozen=True)
 class Case:
     """One question that was put to the device and to the reference.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
 import inspect
 import textwrap
@@ -68,7 +69,12 @@ def _callable_code(fn: Callable[..., Any]) -> tuple[str, bool] | None:
 
 def _public_name(fn: Callable[..., Any]) -> str | None:
     name = getattr(fn, "__name__", "")
-    for prefix, home in (("torch", torch), ("F", nn.functional), ("torch.special", torch.special), ("torch.linalg", torch.linalg)):
+    for prefix, home in (
+        ("torch", torch),
+        ("F", nn.functional),
+        ("torch.special", torch.special),
+        ("torch.linalg", torch.linalg),
+    ):
         if name and getattr(home, name, None) is fn:
             return f"{prefix}.{name}"
     return None
@@ -108,8 +114,7 @@ def _unknown_names(code: str) -> set[str]:
     bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
     bound |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    builtins = set(dir(__builtins__)) if not isinstance(__builtins__, dict) else set(__builtins__)
-    return {node.id for node in names} - bound - builtins - set(_NAMES)
+    return {node.id for node in names} - bound - set(dir(builtins)) - set(_NAMES)
 
 
 def write_reproducer(
@@ -153,7 +158,11 @@ def write_reproducer(
     places = iter(range(len(leaves)))
     arguments = tree_map(lambda leaf: _Code(_look(leaf, next(places))), list(inputs))
     lines += ["", "def arguments(change):", f"    return {arguments!r}", "", ""]
-    lines += ["def exact(tensor):", f"    return tensor.to({precision}) if tensor.is_floating_point() else tensor.clone()", ""]
+    lines += [
+        "def exact(tensor):",
+        f"    return tensor.to({precision}) if tensor.is_floating_point() else tensor.clone()",
+        "",
+    ]
     call = "fn"
     if form in ("gradient", "step"):
         lines += _GRADIENT if form == "gradient" else _STEP

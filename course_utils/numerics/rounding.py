@@ -14,7 +14,13 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from course_utils.numerics.reductions import SUMS_OF_PRODUCTS, adds_in_its_dtype, operator_name, reduction_length, size_of_terms
+from course_utils.numerics.reductions import (
+    SUMS_OF_PRODUCTS,
+    adds_in_its_dtype,
+    operator_name,
+    reduction_length,
+    size_of_terms,
+)
 
 # what only moves, selects, compares or fills computes nothing that could round
 _EXACT = {
@@ -31,9 +37,22 @@ _EXACT = {
     *("empty_strided", "new_empty_strided", "_unsafe_view", "eye", "nan_to_num", "detach", "set_data"),
 }
 # these subtract numbers near one, or near their input, inside one kernel: their error does not shrink with the result
-_CANCELLING = {"gelu", "elu", "softplus", "log_sigmoid_forward", "mish", "_log_softmax", "celu", "selu", "log1p", "expm1"}
+_CANCELLING = {
+    "gelu",
+    "elu",
+    "softplus",
+    "log_sigmoid_forward",
+    "mish",
+    "_log_softmax",
+    "celu",
+    "selu",
+    "log1p",
+    "expm1",
+}
 _CANCELLING |= {"tanh_backward", "gelu_backward", "softplus_backward", "mish_backward", "silu_backward", "elu_backward"}
 _CANCELLING |= {"log_sigmoid_backward", "sigmoid_backward", "cosine_similarity", "var", "std", "_fused_rms_norm"}
+# series and recurrences near their zeros
+_CANCELLING |= {"digamma", "lgamma", "polygamma", "erfinv", "igamma", "igammac"}
 # these compute coordinates of pixels first, whose rounding grows with the picture
 _COORDINATES = ("upsample_", "_upsample_", "grid_sampler")
 
@@ -44,7 +63,7 @@ def _written_places(func: Any) -> frozenset[int]:
     return frozenset(place for place, a in arguments if a.alias_info is not None and a.alias_info.is_write)
 
 
-class RandomRounding(TorchDispatchMode):
+class RandomRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """While active, every operator's floating-point results are moved as honest rounding may move them.
 
     Args:
@@ -64,7 +83,7 @@ class RandomRounding(TorchDispatchMode):
         reduction_length: int | None = None,
         seed: int = 0,
     ) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.unit = amplitude * torch.finfo(dtype).eps / 2
         self.smallest = amplitude * torch.finfo(dtype).smallest_normal * torch.finfo(dtype).eps
         self.accumulator_unit = max(amplitude * torch.finfo(accumulator).eps, 0.0) / 2

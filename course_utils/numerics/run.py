@@ -7,6 +7,7 @@ in other strides, larger integers, sums without rounding, other sizes, future to
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ from torch.utils._pytree import tree_leaves
 
 from course_utils import devices, emulation
 from course_utils.numerics import checks
-from course_utils.numerics.compare import Difference
+from course_utils.numerics.compare import Difference, compare_outputs
 from course_utils.numerics.derived import check_gradients
 from course_utils.numerics.findings import in_order
 from course_utils.numerics.gradients import MakeOptimizer, cotangents_for, slope_disagreement, smooth_adam
@@ -30,8 +31,8 @@ from course_utils.numerics.reference import Options, Reference, draws_random_num
 from course_utils.numerics.report import NumericsReport
 from course_utils.numerics.reproducer import write_reproducer
 from course_utils.numerics.runners import Fn, Runner, TorchDevice, observed, run_on_cpu
-from course_utils.numerics.sizes import doubled
 from course_utils.numerics.shrink import shrink
+from course_utils.numerics.sizes import doubled
 
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
@@ -85,7 +86,9 @@ def compare_numerics(
     check_inputs(inputs)
     runner, warnings = _runner(device)
     options = Options(accumulator=accumulator, reduction_length=reduction_length, seed=seed)
-    records, tolerances = [], []
+    wanted = _Wanted(causal, gradients, optimizer, largest_elements)
+    records: list[Record] = []
+    tolerances = []
     with torch.random.fork_rng(devices=[]):
         for dtype in _dtypes(dtypes, fn, tuple(inputs)):
             lower = cast_inputs(tuple(inputs), dtype)
@@ -93,7 +96,7 @@ def compare_numerics(
             reference = make_reference(observed(fn), lower, dtype, options, setting.precision)
             tolerances.append(reference.tolerance)
             record = Record(setting, warnings=_doubts(reference))
-            _check(record, lower, reference, causal, gradients, optimizer, largest_elements)
+            _check(record, lower, reference, wanted)
             records.append(record)
     return NumericsReport(
         label=label or str(getattr(fn, "__name__", type(fn).__name__)),
@@ -113,7 +116,9 @@ def _runner(device: str | torch.device | Runner | None) -> tuple[Runner, list[st
     runner = TorchDevice(device if device is not None else devices.pick_device())
     warnings = []
     if runner.device.type == "cpu":
-        warnings.append("the device is the CPU: it was compared with itself in higher precision, which says nothing about MPS")
+        warnings.append(
+            "the device is the CPU: it was compared with itself in higher precision, which says nothing about MPS"
+        )
     if runner.device.type == "mps" and emulation.is_active():
         warnings.append("the MPS device is emulated and computes on the CPU: its numbers say nothing about a Mac's GPU")
     return runner, warnings
@@ -137,21 +142,25 @@ def _doubts(reference: Reference) -> list[str]:
     doubts = []
     bad = sum(int((~leaf.tensor.isfinite()).sum()) for leaf in reference.leaves if leaf.is_number_with_rounding)
     if bad:
-        doubts.append(f"the reference itself has {bad} numbers that are NaN or infinite; there the device has to have the same")
+        doubts.append(
+            f"the reference itself has {bad} numbers that are NaN or infinite; there the device has to have the same"
+        )
     if not any(leaf.tensor.numel() for leaf in reference.leaves if leaf.path.startswith("output")):
         doubts.append("the output is empty: there are no numbers to compare, only its shape and dtype")
     return doubts
 
 
-def _check(
-    record: Record,
-    inputs: Inputs,
-    reference: Reference,
-    causal: bool | int | None,
-    gradients: bool,
-    optimizer: MakeOptimizer,
-    largest_elements: int,
-) -> None:
+@dataclass(frozen=True)
+class _Wanted:
+    """Which questions are asked beyond the inputs as given."""
+
+    causal: bool | int | None
+    gradients: bool
+    optimizer: MakeOptimizer
+    largest_elements: int
+
+
+def _check(record: Record, inputs: Inputs, reference: Reference, wanted: _Wanted) -> None:
     """Put all questions in one dtype, and stop where an answer makes the next question pointless."""
     setting = record.setting
     try:
@@ -163,23 +172,25 @@ def _check(
     if not _is_repeatable(record, inputs, reference, first):
         return
     if draws_random_numbers(reference.fn, reference.inputs):
-        _check_random(record, inputs, reference, first, gradients)
+        _check_random(record, inputs, reference, first, wanted.gradients)
         return
     differences = record.compare("as given", inputs, first, reference, _on_cpu(setting, inputs))
     if differences:
         _report(record, inputs, differences)
-        _explain(record, inputs, reference, first, causal)
+        _explain(record, inputs, reference, first, wanted.causal)
         return
     check_layouts(record, inputs, reference)
     checks.check_large_integers(record, inputs, reference)
     checks.check_exact_sums(record, inputs, reference)
-    checks.check_causality(record, inputs, reference, causal)
+    checks.check_causality(record, inputs, reference, wanted.causal)
     if record.findings:
         return
-    found = checks.search_sizes(record, inputs, (leading_size(inputs) or 1, *checks.growing_sizes(reference, inputs, largest_elements)))
+    found = checks.search_sizes(
+        record, inputs, (leading_size(inputs) or 1, *checks.growing_sizes(reference, inputs, wanted.largest_elements))
+    )
     checks.report_size(record, inputs, found)
-    if gradients and not record.findings:
-        check_gradients(record, inputs, optimizer)
+    if wanted.gradients and not record.findings:
+        check_gradients(record, inputs, wanted.optimizer)
 
 
 def _cpu_too(setting: Setting, inputs: Inputs) -> str:
@@ -225,11 +236,12 @@ def _check_random(
     names = ", ".join(reference.trace.random) or "an operator"
     record.find(
         "not comparable",
-        f"the callable draws random numbers ({names}), and the same seed gives others on another device by design: call "
-        ".eval(), or draw on the CPU and pass the result in; shape and dtype were compared",
+        f"the callable draws random numbers ({names}), and the same seed gives others on another device by design: "
+        "call .eval(), or draw on the CPU and pass the result in; shape and dtype were compared",
         "as given",
     )
-    for difference in record.compare("as given", inputs, first, reference, _on_cpu(setting, inputs)):
+    cpu = _on_cpu(setting, inputs)
+    for difference in compare_outputs(first, reference.leaves, reference.bounds, dtype=setting.dtype, cpu=cpu):
         if difference.kind in ("structure", "shape", "dtype"):
             record.find_difference(difference, "as given")
     if gradients and setting.dtype in (torch.float32, torch.float64):
@@ -261,7 +273,9 @@ def _explain(
     setting = record.setting
     write = forgotten_write(answer, reference, setting.dtype)
     if write is not None:
-        record.find("forgets an in-place write", f"leaving out {write} on the CPU gives the device's answer", "as given")
+        record.find(
+            "forgets an in-place write", f"leaving out {write} on the CPU gives the device's answer", "as given"
+        )
         return
     checks.check_large_integers(record, inputs, reference)
     if checks.check_causality(record, inputs, reference, causal):
@@ -275,21 +289,21 @@ def _explain(
 
 
 def _reproducer(records: list[Record], source: str | None) -> str:
-    for record in records:
-        if record.shown:
-            shown, setting = record.shown[0], record.setting
-            inputs = shrink(shown.inputs, lambda smaller: _still_fails(record, shown, smaller))
-            return write_reproducer(
-                setting.fn,
-                shown.laid_out(inputs) or inputs,
-                setting.runner,
-                form=shown.form,
-                dtype=setting.dtype,
-                precision=setting.precision,
-                transposed_parameters=shown.transposed_parameters,
-                source=source,
-            )
-    return ""
+    record = next((record for record in records if record.shown), None)
+    if record is None:
+        return ""
+    shown, setting = record.shown[0], record.setting
+    inputs = shrink(shown.inputs, lambda smaller: _still_fails(record, shown, smaller))
+    return write_reproducer(
+        setting.fn,
+        shown.laid_out(inputs) or inputs,
+        setting.runner,
+        form=shown.form,
+        dtype=setting.dtype,
+        precision=setting.precision,
+        transposed_parameters=shown.transposed_parameters,
+        source=source,
+    )
 
 
 def _still_fails(record: Record, shown: Shown, smaller: Inputs) -> bool:

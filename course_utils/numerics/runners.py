@@ -69,7 +69,8 @@ def at_dtype(fn: Fn, dtype: torch.dtype) -> Fn:
     if not isinstance(fn, nn.Module):
         return fn
     with torch.no_grad():
-        return copy.deepcopy(fn)._apply(lambda tensor: cast(tensor, dtype))
+        lower: Fn = copy.deepcopy(fn)._apply(lambda tensor: cast(tensor, dtype))  # type: ignore[no-untyped-call]
+    return lower
 
 
 def run_on_cpu(fn: Fn, inputs: Inputs) -> Any:

@@ -32,7 +32,7 @@ class Tolerance:
 
     def __str__(self) -> str:
         return (
-            f"{_short(self.dtype)}: |device - reference| <= eps*|reference| + {SAFETY:g}*rounding, eps = {self.eps:.3g}; "
+            f"{_short(self.dtype)}: |device - reference| <= eps*|reference| + {SAFETY:g}*rounding, eps {self.eps:.3g}; "
             f"rounding is how far the {_short(self.reference_dtype)} reference moves when every operator rounds as "
             f"{_short(self.dtype)} does and a sum of K terms of size |x| errs by sqrt(K)*eps*|x| in "
             f"{_short(self.accumulator)}; longest sum: K = {self.length} ({self.length_source})"

@@ -33,9 +33,9 @@ class Trace:
     sized_by_values: bool = False
 
 
-class _Recorder(TorchDispatchMode):
+class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.longest, self.longest_operator = 1, ""
         self.writes: list[str] = []
         self.random: dict[str, None] = {}
