@@ -95,7 +95,7 @@ def test_overflow_is_not_the_device_s_fault():
 
 def test_integers_are_exact_past_two_to_the_53():
     """One off at 2**60 is found: no float stands between the two."""
-    (found,) = compare(torch.tensor([2**60]), torch.tensor([2**60 + 1]))
+    (found,) = compare(torch.tensor([2**60 + 2]), torch.tensor([2**60 + 1]))
 
     assert found.kind == "integers"
     assert str(2**60 + 1) in found.sentence

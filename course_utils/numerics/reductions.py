@@ -97,7 +97,8 @@ def _of_pixels(name: str, tensors: Sequence[torch.Tensor], args: Sequence[Any]) 
 
 def _of_fold(name: str, tensors: Sequence[torch.Tensor], args: Sequence[Any]) -> int:
     if name in _ALONG_A_DIMENSION:
-        return max(1, *tensors[0].shape, 1)
+        longest: int = max([1, *tensors[0].shape])
+        return longest
     return _folded(name, tensors, args) if name in _FOLDING else 0
 
 

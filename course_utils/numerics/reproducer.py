@@ -69,14 +69,12 @@ def _callable_code(fn: Callable[..., Any]) -> tuple[str, bool] | None:
 
 def _public_name(fn: Callable[..., Any]) -> str | None:
     name = getattr(fn, "__name__", "")
-    for prefix, home in (
-        ("torch", torch),
-        ("F", nn.functional),
-        ("torch.special", torch.special),
-        ("torch.linalg", torch.linalg),
-    ):
-        if name and getattr(home, name, None) is fn:
-            return f"{prefix}.{name}"
+    homes = {"torch": torch, "F": nn.functional, "torch.special": torch.special, "torch.linalg": torch.linalg}
+    for prefix, home in homes.items():
+        # torch.linalg.inv calls itself linalg_inv
+        short = name.removeprefix(prefix.removeprefix("torch.") + "_")
+        if short and getattr(home, short, None) is fn:
+            return f"{prefix}.{short}"
     return None
 
 
