@@ -1,8 +1,8 @@
 """The `course` command: doctor, lab, check, bench, audit, memory, compare.
 
 Exit codes: 0 done (passed, usable, clean, fits), 1 not yet (a check failed, MPS is not usable, the audit found
-something, a model does not fit, numbers differ), 2 wrong usage, 130 stopped with Ctrl-C. Each command lives in a module of
-`course_utils.commands`, which loads torch and the rest only when it runs, so that `course --help` answers at once.
+something, a model does not fit, numbers differ), 2 wrong usage, 130 stopped with Ctrl-C. Each command lives in a module
+of `course_utils.commands`, which loads torch and the rest only when it runs, so that `course --help` answers at once.
 """
 
 from __future__ import annotations

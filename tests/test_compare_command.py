@@ -19,6 +19,12 @@ def make_decoder():
 def make_overflow():
     return lambda x: x * 1e5
 
+def make_error():
+    raise RuntimeError("no weights")
+
+def make_nothing():
+    return None
+
 def make_broken():
     return nn.Linear(7, 2)
 """
@@ -79,15 +85,18 @@ def test_training_mode_draws_random_numbers(capsys):
 
 
 def test_token_numbers(capsys):
-    """--integers-below draws token numbers."""
-    assert cli.main(["compare", "model.py:make_decoder", "--input", "2x5", "--integers-below", "10"]) == 0
+    """An integer input is drawn as token numbers."""
+    assert cli.main(["compare", "model.py:make_decoder", "--input", "2x5", "--input-dtype", "int64"]) == 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["model.py:make_modle", "--input", "2"], "the nearest: make_model"),
-        (["modle.py:make_model", "--input", "2"], "the nearest: model.py"),
+        (["modle.py:make_model", "--input", "2"], "no file modle.py"),
+        (["model.py:make_error", "--input", "2"], "raised RuntimeError: no weights"),
+        (["model.py:make_nothing", "--input", "2"], "returned a NoneType"),
+        (["model.py:make_model", "--input", "2", "--input-dtype", "int46"], "no dtype 'int46'"),
         (["model.py", "--input", "2"], "names no function"),
         (["model.py:make_model", "--input", "2y3"], "'2y3' is no shape"),
         (["model.py:make_model", "--input", "2", "--dtype", "float15"], "the nearest: float16"),

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
 from course_utils.numerics import FAULTS, FaultyDevice, compare_numerics, draw

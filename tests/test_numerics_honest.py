@@ -55,11 +55,11 @@ MODULES = {
     "Upsample, bicubic": (lambda: nn.Upsample(scale_factor=2, mode="bicubic"), [image]),
     "PixelShuffle": (lambda: nn.PixelShuffle(2), [image]),
     "ReflectionPad1d": (lambda: nn.ReflectionPad1d(1), [signal]),
-    "CosineSimilarity": (lambda: nn.CosineSimilarity(), [rows, rows]),
+    "CosineSimilarity": (nn.CosineSimilarity, [rows, rows]),
     "PReLU": (lambda: nn.PReLU(4), [image]),
     "Softmax": (lambda: nn.Softmax(dim=-1), [rows]),
     "LogSoftmax": (lambda: nn.LogSoftmax(dim=-1), [rows]),
-    "GLU": (lambda: nn.GLU(), [rows]),
+    "GLU": (nn.GLU, [rows]),
     **{
         name: (lambda name=name: getattr(nn, name)(), [rows])
         for name in (

@@ -150,7 +150,7 @@ def test_reference_falls_back_to_float32():
 
 def test_callable_that_does_not_run():
     """A callable that fails on the CPU has no reference; its own words come back in one sentence."""
-    with pytest.raises(ValueError, match="does not run on the CPU .*nothing to compare with"):
+    with pytest.raises(ValueError, match=r"does not run on the CPU .*nothing to compare with"):
         compare_numerics(torch.mm, (draw(2, 3), draw(2, 3)), device="cpu")
 
 
