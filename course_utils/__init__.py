@@ -42,6 +42,7 @@ _HOME = {
     "estimate_memory": "memory",
     "fits": "memory",
     "memory_budget": "memory",
+    "compare_numerics": "numerics",
 }
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "audit",
     "benchmark",
     "compare_devices",
+    "compare_numerics",
     "estimate_memory",
     "find_chip",
     "fits",
@@ -82,6 +84,7 @@ if TYPE_CHECKING:
     from course_utils.devices import Probe, pick_device, probe_mps, synchronize
     from course_utils.measurement import Comparison, Timing, format_duration
     from course_utils.memory import estimate_memory, fits, memory_budget
+    from course_utils.numerics import compare_numerics
     from course_utils.plots import plot_comparison, plot_raw_times, plot_sweep
     from course_utils.published import Published, published_times
     from course_utils.sweeps import Sweep, sweep_devices

@@ -92,7 +92,7 @@ def _run_file(path: Path) -> Any:
     sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # the file may raise whatever it likes
+    except (Exception, SystemExit) as error:  # the file may raise whatever it likes
         first_line = (str(error).splitlines() or [""])[0]
         raise ValueError(f"{path} does not run: {type(error).__name__}: {first_line}") from error
     finally:

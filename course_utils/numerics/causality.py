@@ -1,0 +1,191 @@
+"""Changing future tokens must not change earlier outputs: causal attention, checked token by token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from course_utils.numerics.inputs import Inputs
+from course_utils.numerics.leaves import Leaf, flatten
+from course_utils.numerics.reference import Reference
+from course_utils.numerics.runners import Fn, Runner, run_on_cpu
+from course_utils.numerics.tolerance import Bound
+
+MOST_POSITIONS = 16
+
+
+@dataclass(frozen=True)
+class Leak:
+    """An earlier output that depends on a later token.
+
+    Args:
+        dim: the dimension of the tokens.
+        length: how many tokens there are.
+        seen: pairs (first token that was changed, first earlier output that changed with it).
+        block: the size of the blocks within which tokens see each other, where that explains all pairs; or None.
+    """
+
+    dim: int
+    length: int
+    seen: tuple[tuple[int, int], ...]
+    block: int | None
+
+    def __str__(self) -> str:
+        token, output = self.seen[0]
+        text = f"changing the tokens from {token} on (dimension {self.dim}) changes the output at token {output}"
+        if self.block is not None:
+            return f"{text}; all {len(self.seen)} leaks found fit blocks of {self.block} tokens that see each other"
+        return f"{text}; {len(self.seen)} positions leak"
+
+
+def change_from(inputs: Inputs, dim: int, first: int) -> Inputs:
+    """Replace everything from token `first` on by other values of the same tensors.
+
+    Args:
+        inputs: tensors whose dimension `dim` counts tokens; shorter ones stay as they are.
+        dim: the dimension of the tokens.
+        first: the first token to change.
+    """
+    length = token_count(inputs, dim)
+
+    def one(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.dim() <= dim or tensor.shape[dim] != length or tensor.dtype == torch.bool:
+            return tensor
+        # other values, and within the range of the given ones: tokens have to stay in the vocabulary
+        other = tensor.max() + tensor.min() - tensor.flip(0) if not tensor.is_complex() else -tensor
+        keep = torch.arange(length).view([-1 if d == dim else 1 for d in range(tensor.dim())]) < first
+        return torch.where(keep, tensor, other.to(tensor.dtype))
+
+    return tuple(tree_map_only(torch.Tensor, one, list(inputs)))
+
+
+def token_count(inputs: Inputs, dim: int) -> int:
+    """Count the tokens: the largest size of the dimension."""
+    return max(
+        (leaf.shape[dim] for leaf in tree_leaves(list(inputs)) if isinstance(leaf, torch.Tensor) and leaf.dim() > dim),
+        default=0,
+    )
+
+
+def causal_dims(fn: Fn, inputs: Inputs) -> tuple[int, ...]:
+    """Find the dimensions along which a callable is causal and not merely working token by token.
+
+    Args:
+        fn: the callable, on the CPU, in the reference's dtype.
+        inputs: its inputs in that dtype.
+
+    Returns:
+        The dimensions along which later tokens change no earlier output while the first token changes a later one.
+    """
+    found = []
+    tensors = [leaf for leaf in tree_leaves(list(inputs)) if isinstance(leaf, torch.Tensor)]
+    for dim in range(max((t.dim() for t in tensors), default=0)):
+        length = token_count(inputs, dim)
+        base = _leaves(fn, inputs)
+        if length < 2 or not _token_leaves(base, dim, length):
+            continue
+        try:
+            # the first token alone: everything changed, then everything after it restored
+            other = change_from(inputs, dim, 0)
+            alone = _merge(other, inputs, dim, length)
+            spreads = _first_change(_leaves(fn, alone), base, dim, length, start=1) is not None
+            cuts = {length // 2, length - 1} - {0}
+            causal = all(
+                _first_change(_leaves(fn, change_from(inputs, dim, cut)), base, dim, length, stop=cut) is None
+                for cut in cuts
+            )
+        except Exception:  # other values may be no valid input
+            continue
+        if spreads and causal:
+            found.append(dim)
+    return tuple(found)
+
+
+def find_leak(runner: Runner, fn: Fn, inputs: Inputs, dim: int, reference: Reference) -> Leak | None:
+    """Change future tokens on the device, one position after the other, and look for changed earlier outputs.
+
+    Args:
+        runner: the device.
+        fn: the callable in the device's dtype.
+        inputs: its inputs in that dtype.
+        dim: the dimension of the tokens.
+        reference: its bounds say which change is only rounding.
+
+    Returns:
+        The leak, or None.
+    """
+    length = token_count(inputs, dim)
+    base = flatten(runner.run(fn, inputs))
+    step = max(1, -(-(length - 1) // MOST_POSITIONS))
+    seen = []
+    # neighbours first: blocks are small
+    cuts = sorted({*range(1, min(length, MOST_POSITIONS + 1)), *range(1, length, step)})
+    for cut in cuts:
+        changed = flatten(runner.run(fn, change_from(inputs, dim, cut)))
+        first = _first_change(changed, base, dim, length, stop=cut, bounds=reference.bounds)
+        if first is not None:
+            seen.append((cut, first))
+    return Leak(dim, length, tuple(seen), _block(seen, cuts)) if seen else None
+
+
+def _block(seen: list[tuple[int, int]], cuts: list[int]) -> int | None:
+    leaks = dict(seen)
+    for size in range(2, max(cuts) + 2):
+        if all(leaks.get(cut) == (cut // size * size if cut % size else None) for cut in cuts):
+            return size
+    return None
+
+
+def _leaves(fn: Fn, inputs: Inputs) -> tuple[Leaf, ...]:
+    return flatten(run_on_cpu(fn, inputs))
+
+
+def _token_leaves(leaves: tuple[Leaf, ...], dim: int, length: int) -> list[int]:
+    return [
+        place
+        for place, leaf in enumerate(leaves)
+        if leaf.path.startswith("output") and leaf.tensor.dim() > dim and leaf.tensor.shape[dim] == length
+    ]
+
+
+def _first_change(
+    changed: tuple[Leaf, ...],
+    base: tuple[Leaf, ...],
+    dim: int,
+    length: int,
+    *,
+    start: int = 0,
+    stop: int | None = None,
+    bounds: tuple[Bound, ...] | None = None,
+) -> int | None:
+    """Return the first token between `start` and `stop` whose output changed."""
+    firsts = []
+    for place in _token_leaves(base, dim, length):
+        left, right = changed[place].tensor, base[place].tensor
+        if left.shape != right.shape:
+            return start
+        wide: Any = torch.complex128 if left.is_complex() else torch.float64
+        difference = (left.to(wide) - right.to(wide)).abs().nan_to_num(0.0)
+        allowed = bounds[place].limit if bounds is not None and bounds[place].limit.shape == difference.shape else 0.0
+        moved = (difference > allowed).movedim(dim, 0).reshape(length, -1).any(dim=1)
+        moved[:start] = False
+        if stop is not None:
+            moved[stop:] = False
+        if bool(moved.any()):
+            firsts.append(int(moved.nonzero()[0]))
+    return min(firsts, default=None)
+
+
+def _merge(first: Inputs, rest: Inputs, dim: int, length: int) -> Inputs:
+    """Take token 0 from `first` and all others from `rest`."""
+    mixed = []
+    for left, right in zip(first, rest, strict=True):
+        if isinstance(left, torch.Tensor) and left.dim() > dim and left.shape[dim] == length:
+            keep = torch.arange(length).view([-1 if d == dim else 1 for d in range(left.dim())]) == 0
+            mixed.append(torch.where(keep, left, right))
+        else:
+            mixed.append(right)
+    return tuple(mixed)

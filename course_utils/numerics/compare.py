@@ -1,0 +1,211 @@
+"""Compare a device's outputs with the reference: shape, dtype, non-finite, integers, error; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from course_utils.numerics.leaves import Leaf
+from course_utils.numerics.tolerance import Bound
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One way in which an output is not the reference's.
+
+    Args:
+        kind: a kind of `findings.KINDS`.
+        sentence: what differs, with the numbers.
+        where: the output.
+        index: the place of the worst number, or None.
+        on_device: the device's number there, or None.
+        expected: the reference's number there, or None.
+        bound: how far apart they may be, or None.
+    """
+
+    kind: str
+    sentence: str
+    where: str = ""
+    index: tuple[int, ...] | None = None
+    on_device: float | None = None
+    expected: float | None = None
+    bound: float | None = None
+
+
+def compare_outputs(
+    device: Sequence[Leaf],
+    reference: Sequence[Leaf],
+    bounds: Sequence[Bound],
+    *,
+    dtype: torch.dtype,
+    cpu: Sequence[Leaf] | None = None,
+) -> tuple[Difference, ...]:
+    """Compare flat outputs, leaf by leaf.
+
+    Args:
+        device: what the device gave.
+        reference: the exact answers.
+        bounds: how far each number may be off, one tensor for each reference leaf.
+        dtype: the dtype the device computed in; it decides what overflows.
+        cpu: the CPU's outputs in that dtype, where it runs there; they say which dtypes to expect.
+
+    Returns:
+        The differences; empty when the outputs agree.
+    """
+    mine, right = [leaf.path for leaf in device], [leaf.path for leaf in reference]
+    if mine != right:
+        missing = [path for path in right if path not in mine]
+        extra = [path for path in mine if path not in right]
+        text = f"the device returns {len(mine)} outputs, the reference {len(right)}"
+        text += f"; missing: {', '.join(missing)}" if missing else ""
+        text += f"; extra: {', '.join(extra)}" if extra else ""
+        return (Difference("structure", text),)
+    expected = [leaf.tensor.dtype for leaf in cpu] if cpu is not None and len(cpu) == len(right) else None
+    found: list[Difference] = []
+    for place, (leaf, exact, bound) in enumerate(zip(device, reference, bounds, strict=True)):
+        if leaf.tensor.shape != exact.tensor.shape:
+            found.append(
+                Difference(
+                    "shape",
+                    f"{leaf.path} has shape {tuple(leaf.tensor.shape)}, the reference {tuple(exact.tensor.shape)}",
+                    leaf.path,
+                )
+            )
+            continue
+        if expected is not None and leaf.tensor.dtype != expected[place]:
+            found.append(
+                Difference(
+                    "dtype", f"{leaf.path} has dtype {leaf.tensor.dtype}, on the CPU {expected[place]}", leaf.path
+                )
+            )
+        if leaf.tensor.numel():
+            found += _compare_values(leaf, exact, bound, dtype)
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """One output beside the reference's, in a dtype wide enough for both."""
+
+    path: str
+    yours: torch.Tensor
+    right: torch.Tensor
+    bound: Bound
+
+    def difference(self, kind: str, sentence: str, index: tuple[int, ...]) -> Difference:
+        yours, right = _number(self.yours[index]), _number(self.right[index])
+        return Difference(kind, sentence, self.path, index, yours, right, float(self.bound.limit[index]))
+
+
+def _compare_values(leaf: Leaf, exact: Leaf, bound: Bound, dtype: torch.dtype) -> list[Difference]:
+    if not exact.is_number_with_rounding:
+        return _compare_integers(leaf, exact, bound)
+    wide = torch.complex128 if exact.tensor.is_complex() or leaf.tensor.is_complex() else torch.float64
+    pair = _Pair(leaf.path, leaf.tensor.to(wide), exact.tensor.to(wide), bound)
+    held = leaf.tensor.dtype if leaf.is_number_with_rounding else dtype
+    too_large = pair.right.isfinite() & (pair.right.abs() - bound.limit > torch.finfo(held).max)
+    return [*_overflow(pair, too_large, held), *_non_finite(pair, held), *_error(pair, too_large)]
+
+
+def _overflow(pair: _Pair, too_large: torch.Tensor, dtype: torch.dtype) -> list[Difference]:
+    if not bool(too_large.any()):
+        return []
+    index = _index(pair.right.abs().where(too_large, torch.tensor(-1.0).double()))
+    text = (
+        f"{int(too_large.sum())} numbers of {pair.path} are larger than {dtype}'s largest, {torch.finfo(dtype).max:g}: "
+        f"the reference has {_at(pair.right, index):.4g} at {index}; no device can hold that"
+    )
+    return [pair.difference("overflow", text, index)]
+
+
+def _non_finite(pair: _Pair, dtype: torch.dtype) -> list[Difference]:
+    yours, right = pair.yours, pair.right
+    both_nan = yours.isnan() & right.isnan()
+    mismatch = (~yours.isfinite() | ~right.isfinite()) & ~both_nan & (yours != right)
+    # next to the largest number, honest rounding may already give infinity
+    mismatch &= ~(right.isfinite() & (right.abs() + pair.bound.limit >= torch.finfo(dtype).max))
+    if not bool(mismatch.any()):
+        return []
+    index = _index(mismatch.double())
+    text = (
+        f"{int(mismatch.sum())} of {mismatch.numel()} numbers of {pair.path} are not finite as the reference's are "
+        f"(or the reverse), first at {index}: {_at(yours, index)} on the device, {_at(right, index)} expected"
+    )
+    return [pair.difference("non-finite", text, index)]
+
+
+def _error(pair: _Pair, too_large: torch.Tensor) -> list[Difference]:
+    both = pair.yours.isfinite() & pair.right.isfinite() & ~too_large
+    error = (pair.yours - pair.right).abs().where(both, torch.tensor(0.0).double())
+    wrong = pair.bound.exceeded(error)
+    if not bool(wrong.any()):
+        return []
+    limit = pair.bound.limit
+    index = _index((error / limit.clamp_min(1e-300)).where(wrong, torch.tensor(-1.0).double()))
+    text = (
+        f"{int(wrong.sum())} of {wrong.numel()} numbers of {pair.path} are off by more than rounding explains; "
+        f"worst at {index}: {_at(pair.yours, index):.6g} on the device, {_at(pair.right, index):.6g} expected, "
+        f"{float(error[index]):.3g} apart where {float(limit[index]):.3g} is allowed"
+    )
+    return [pair.difference("error", text, index)]
+
+
+def _compare_integers(leaf: Leaf, exact: Leaf, bound: Bound) -> list[Difference]:
+    yours, right = leaf.tensor, exact.tensor
+    # through int64, never through a float: above 2**53 even float64 loses integers
+    if not leaf.is_number_with_rounding:
+        yours, right = yours.to(torch.int64), right.to(torch.int64)
+    pair = _Pair(leaf.path, yours, right, bound)
+    wrong = (yours != right) & (bound.limit == 0)
+    if not bool(wrong.any()):
+        return []
+    index = _index(wrong.double())
+    text = (
+        f"{int(wrong.sum())} of {wrong.numel()} integers of {leaf.path} differ, first at {index}: "
+        f"{yours[index].item()} on the device, {right[index].item()} expected"
+    )
+    through = _float_in_between(yours[wrong], right[wrong])
+    if through is None:
+        return [pair.difference("integers", text, index)]
+    text += f"; that is what rounding through {through} makes of it (it holds every integer up to {_HOLDS[through]})"
+    return [pair.difference("integers through float", text, index)]
+
+
+_HOLDS = {"float32": "2**24", "float16": "2**11", "bfloat16": "2**8"}
+
+
+def _float_in_between(yours: torch.Tensor, right: torch.Tensor) -> str | None:
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        if torch.equal(right.to(dtype).to(torch.int64), yours.to(torch.int64)):
+            return str(dtype).removeprefix("torch.")
+    return None
+
+
+def _index(badness: torch.Tensor) -> tuple[int, ...]:
+    flat = int(badness.argmax())
+    return tuple(int(i) for i in torch.unravel_index(torch.tensor(flat), badness.shape))
+
+
+def _at(tensor: torch.Tensor, index: tuple[int, ...]) -> float | complex:
+    value: float | complex = tensor[index].item()
+    return value
+
+
+def _number(value: torch.Tensor) -> float:
+    return float(abs(value.item()) if value.is_complex() else value.item())
+
+
+def worst_ratio(device: Sequence[Leaf], reference: Sequence[Leaf], bounds: Sequence[Bound]) -> float:
+    """Compute the largest error over what is allowed: at most 1 for outputs that agree, 0 where none has rounding."""
+    worst = 0.0
+    for leaf, exact, bound in zip(device, reference, bounds, strict=False):
+        if exact.is_number_with_rounding and leaf.tensor.shape == exact.tensor.shape and leaf.tensor.numel():
+            wide = torch.complex128 if exact.tensor.is_complex() or leaf.tensor.is_complex() else torch.float64
+            error = (leaf.tensor.to(wide) - exact.tensor.to(wide)).abs()
+            ratio = (error / bound.limit.clamp_min(1e-300)).nan_to_num(0.0, 0.0, 0.0)
+            if not bool(bound.exceeded(error).any()):
+                ratio = ratio.clamp_max(1.0)
+            worst = max(worst, float(ratio.max()))
+    return worst

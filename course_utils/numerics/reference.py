@@ -1,0 +1,174 @@
+"""The reference: the callable on the CPU in higher precision, with the error an honest device may make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from course_utils.numerics.inputs import Inputs, cast_inputs
+from course_utils.numerics.leaves import Leaf, equal_with_nan, flatten
+from course_utils.numerics.rounding import RandomRounding
+from course_utils.numerics.runners import Fn, at_dtype, run_on_cpu
+from course_utils.numerics.tolerance import Bound, Tolerance, bound_for
+from course_utils.numerics.trace import Trace, traced
+
+REPLICAS = 8
+COARSENESS = 16.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """What every comparison of a run shares.
+
+    Args:
+        accumulator: the dtype in which an honest kernel adds up.
+        reduction_length: K where the caller knows it; None: found by tracing.
+        seed: of everything that is drawn.
+        replicas: how often the reference is repeated with random rounding.
+    """
+
+    accumulator: torch.dtype = torch.float32
+    reduction_length: int | None = None
+    seed: int = 0
+    replicas: int = REPLICAS
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The right answer, and how far from it an honest one may be.
+
+    Args:
+        leaves: the exact results.
+        bounds: one for each leaf: how far each number may be off; for integers 0, or infinite where rounding decides.
+        trace: what the callable does.
+        tolerance: the rule in words.
+        inputs: the inputs, in the reference's dtype.
+        fn: the callable in the reference's dtype.
+    """
+
+    leaves: tuple[Leaf, ...]
+    bounds: tuple[Bound, ...]
+    trace: Trace
+    tolerance: Tolerance
+    inputs: Inputs
+    fn: Fn
+
+
+class NoReferenceError(ValueError):
+    """The callable does not run on the CPU in any precision, so there is nothing to compare with."""
+
+
+def reference_dtype(fn: Fn, inputs: Inputs, dtype: torch.dtype) -> torch.dtype:
+    """Find the highest precision in which the callable runs on the CPU: float64, float32, or its own dtype.
+
+    Raises:
+        NoReferenceError: when it runs in none; the message holds the first line of what it raised.
+    """
+    first: Exception | None = None
+    for candidate in dict.fromkeys((torch.float64, torch.float32, dtype)):
+        try:
+            run_on_cpu(at_dtype(at_dtype(fn, dtype), candidate), cast_inputs(inputs, candidate))
+        except Exception as error:  # whatever a callable may raise
+            first = first or error
+        else:
+            return candidate
+    line = (str(first).splitlines() or [""])[0]
+    raise NoReferenceError(
+        f"the callable does not run on the CPU ({type(first).__name__}: {line}), so there is nothing to compare with"
+    ) from first
+
+
+def draws_random_numbers(fn: Fn, inputs: Inputs) -> bool:
+    """Say whether two seeds give two results on the CPU."""
+    results = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        results.append(flatten(run_on_cpu(fn, inputs)))
+    return any(
+        a.tensor.shape != b.tensor.shape or not equal_with_nan(a.tensor, b.tensor)
+        for a, b in zip(*results, strict=False)
+    )
+
+
+def make_reference(fn: Fn, inputs: Inputs, dtype: torch.dtype, options: Options, precision: torch.dtype) -> Reference:
+    """Compute the right answer and its bounds.
+
+    Args:
+        fn: a callable, or a module, on the CPU.
+        inputs: its inputs in the dtype that the device gets; their exact values are used.
+        dtype: the dtype the device computes in.
+        options: see `Options`.
+        precision: the reference's dtype, as `reference_dtype` found it.
+    """
+    exact_fn, exact_inputs = at_dtype(at_dtype(fn, dtype), precision), cast_inputs(inputs, precision)
+    outputs, trace = traced(_seeded(exact_fn, exact_inputs, options.seed))
+    leaves = flatten(outputs)
+    moved = _repeat(exact_fn, exact_inputs, dtype, options, 1.0)
+    jumped = _repeat(exact_fn, exact_inputs, dtype, options, COARSENESS)
+    bounds = tuple(
+        _bound(
+            leaf,
+            [run[place] for run in moved if place < len(run)],
+            [run[place] for run in jumped if place < len(run)],
+            dtype,
+        )
+        for place, leaf in enumerate(leaves)
+    )
+    given = options.reduction_length
+    tolerance = Tolerance(
+        dtype=dtype,
+        eps=torch.finfo(dtype).eps,
+        accumulator=options.accumulator,
+        length=given or trace.longest,
+        length_source="given"
+        if given
+        else f"found at {trace.longest_operator}"
+        if trace.longest > 1
+        else "no sum found",
+        reference_dtype=precision,
+    )
+    return Reference(leaves, bounds, trace, tolerance, exact_inputs, exact_fn)
+
+
+def _seeded(fn: Fn, inputs: Inputs, seed: int) -> Callable[[], Any]:
+    def call() -> Any:
+        torch.manual_seed(seed)
+        return run_on_cpu(fn, inputs)
+
+    return call
+
+
+def _repeat(fn: Fn, inputs: Inputs, dtype: torch.dtype, options: Options, amplitude: float) -> list[tuple[Leaf, ...]]:
+    runs = []
+    for replica in range(options.replicas):
+        call = _seeded(fn, inputs, options.seed)
+        try:
+            with RandomRounding(
+                dtype,
+                accumulator=options.accumulator,
+                amplitude=amplitude,
+                reduction_length=options.reduction_length,
+                seed=options.seed + replica + round(100 * amplitude),
+            ):
+                outputs = call()
+        except Exception:  # a check on values inside the callable may refuse what rounding made of them
+            outputs = call()
+        runs.append(flatten(outputs))
+    return runs
+
+
+def _bound(leaf: Leaf, moved: list[Leaf], jumped: list[Leaf], dtype: torch.dtype) -> Bound:
+    usable = [run.tensor for run in moved if run.tensor.shape == leaf.tensor.shape]
+    coarse = [run.tensor for run in jumped if run.tensor.shape == leaf.tensor.shape]
+    if leaf.is_number_with_rounding:
+        return bound_for(
+            leaf.tensor, usable or [leaf.tensor], coarse or [leaf.tensor], dtype=dtype, coarseness=COARSENESS
+        )
+    # an integer that depends on rounding, such as the place of the larger of two nearly equal numbers, is undecided
+    undecided = torch.zeros(leaf.tensor.shape, dtype=torch.bool)
+    for other in usable + coarse:
+        undecided |= other != leaf.tensor
+    return Bound(torch.where(undecided, torch.inf, 0.0))

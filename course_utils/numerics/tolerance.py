@@ -1,0 +1,112 @@
+"""How far an honest device may be from the reference: a bound that grows like sqrt(K)*eps, stated in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+# the honest kernels of torch.nn on the CPU stay within about three; the rest is room for other orders of adding
+SAFETY = 5.0
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """The rule by which errors are judged in one dtype.
+
+    Args:
+        dtype: the dtype the device computes in.
+        eps: the distance from 1 to the next number of that dtype.
+        accumulator: the dtype in which sums are taken to be added up.
+        length: K, the longest reduction.
+        length_source: how K is known: the operator it was found at, or "given".
+        reference_dtype: the dtype of the reference.
+    """
+
+    dtype: torch.dtype
+    eps: float
+    accumulator: torch.dtype
+    length: int
+    length_source: str
+    reference_dtype: torch.dtype
+
+    def __str__(self) -> str:
+        return (
+            f"{_short(self.dtype)}: |device - reference| <= eps*|reference| + {SAFETY:g}*rounding, eps {self.eps:.3g}; "
+            f"rounding is how far the {_short(self.reference_dtype)} reference moves when every operator rounds as "
+            f"{_short(self.dtype)} does and a sum of K terms of size |x| errs by sqrt(K)*eps*|x| in "
+            f"{_short(self.accumulator)}; longest sum: K = {self.length} ({self.length_source})"
+        )
+
+
+def _short(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """How far the numbers of one output may be from the reference.
+
+    Args:
+        limit: how far each number may be, of the output's shape; infinite where nothing can be said.
+        spare: how many numbers may be further away, because honest rounding makes so many jump (relu next to zero).
+        spare_limit: how far those few may be.
+    """
+
+    limit: torch.Tensor
+    spare: int = 0
+    spare_limit: float = 0.0
+
+    def exceeded(self, error: torch.Tensor) -> torch.Tensor:
+        """Say which errors are too large; those within the spare are not.
+
+        Args:
+            error: absolute errors, of the limit's shape.
+        """
+        wrong = error > self.limit
+        few = int(wrong.sum()) <= self.spare
+        return wrong & (error > self.spare_limit) if few else wrong
+
+
+def bound_for(
+    reference: torch.Tensor,
+    moved: list[torch.Tensor],
+    jumped: list[torch.Tensor],
+    *,
+    dtype: torch.dtype,
+    coarseness: float,
+) -> Bound:
+    """Compute how far each number may be from the reference.
+
+    Args:
+        reference: the exact result.
+        moved: results of the reference under random rounding, of the same shape.
+        jumped: the same with rounding coarser by `coarseness`: where a number moves there far more than `coarseness`
+            times as much, the function has a jump, and no small tolerance can judge it.
+        dtype: the dtype the device computes in.
+        coarseness: how much coarser.
+    """
+    info = torch.finfo(dtype)
+    changes = torch.stack([_change(other, reference) for other in moved])
+    squares = changes.square()
+    noise = squares.mean(0).sqrt()
+    coarse = torch.stack([_change(other, reference) for other in jumped]).amax(0)
+    steep = 4 * coarseness * torch.maximum(noise, _rms(noise)) + coarseness * info.eps * reference.abs()
+    smallest = info.smallest_normal * info.eps
+    rounding = info.eps * reference.abs() + smallest
+    limit = rounding + SAFETY * noise
+    limit = torch.where(coarse > steep, torch.maximum(limit, coarse), limit).nan_to_num(0.0, 0.0, 0.0)
+    # an honest result judged by the others: as many jumps as it makes, an honest device may make
+    count = len(moved)
+    others = ((squares.sum(0) - squares) / max(1, count - 1)).clamp_min(0).sqrt()
+    jumps = max(int((change > rounding + SAFETY * other).sum()) for change, other in zip(changes, others, strict=True))
+    largest = float(changes.max()) if changes.numel() else 0.0
+    return Bound(limit, 3 * jumps, 2 * largest)
+
+
+def _change(other: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:
+    return torch.nan_to_num((other - reference).abs(), 0.0, 0.0, 0.0)
+
+
+def _rms(noise: torch.Tensor) -> torch.Tensor:
+    return noise.square().mean().sqrt() if noise.numel() else noise.sum()
