@@ -57,7 +57,7 @@ def models_of(task: str) -> tuple[str, ...]:
 def size_of(task: str, name: str) -> tuple[int, ...]:
     """Choose the smallest input that a model takes at its usual resolution."""
     if task == "video":
-        return (2, 3, 16, 224, 224) if name.startswith(("mvit", "swin")) else (2, 3, 8, 112, 112)
+        return (2, 3, 16, 224, 224) if name.startswith(("mvit", "swin", "s3d")) else (2, 3, 8, 112, 112)
     if task == "classification":
         return (2, 3, 299, 299) if name == "inception_v3" else (2, 3, 224, 224)
     return (2, 3, 128, 128) if task == "segmentation" else (2, 3, 160, 160)

@@ -282,3 +282,35 @@ def test_hooks_see_the_device_by_name():
         x.register_hook(lambda grad: grad + torch.tensor([1.0], device="mps"))
         Double.apply(x).sum().backward()
         assert x.grad.tolist() == [3.0]
+
+
+INDICES = {
+    "list": lambda x: x[[0, 2]],
+    "list in a tuple": lambda x: x[:, [0, 2]],
+    "list after an ellipsis": lambda x: x[..., [3]],
+    "list of bools": lambda x: x[[True, False, True]],
+    "empty list": lambda x: x[[]],
+    "two lists": lambda x: x[[0, 1], [1, 2]],
+    "array": lambda x: x[np.array([0, 2])],
+    "NumPy's number": lambda x: x[np.int64(1)],
+}
+
+
+@pytest.mark.parametrize("name", INDICES)
+def test_indices_that_are_no_tensors(name):
+    """Lists and arrays are indices as good as tensors, and are copied to the device first."""
+    x = torch.arange(12.0).view(3, 4)
+    expected = INDICES[name](x)
+    with emulated_mps(missing="raise"):
+        found = INDICES[name](x.to("mps"))
+        assert torch.equal(found.cpu(), expected)
+
+
+def test_assignment_by_a_list():
+    """An assignment at a list of columns changes these columns."""
+    with emulated_mps(missing="raise") as mps:
+        x = torch.zeros(2, 4, device="mps")
+        mps.clear_ledger()
+        x[:, [1, 3]] = 5.0
+        assert [copy.direction for copy in mps.ledger().copies] == ["to mps"]
+        assert x.cpu().tolist() == [[0.0, 5.0, 0.0, 5.0]] * 2

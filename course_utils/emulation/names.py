@@ -21,6 +21,8 @@ _MPS = ("mps", "mps:0")
 # these build on the CPU and copy, on a Mac too, and their C++ wants a device guard even with an index
 _FROM_DATA: tuple[Callable[..., Any], ...] = (torch.tensor, torch.as_tensor, torch.asarray)
 
+_INDEXING: tuple[Callable[..., Any], ...] = (torch.Tensor.__getitem__, torch.Tensor.__setitem__)
+
 
 def _complete(value: Any) -> Any:
     if isinstance(value, torch.device):
@@ -83,6 +85,8 @@ class DeviceNames(TorchFunctionMode):
     def _run(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if func in _FROM_DATA and _is_mps(kwargs.get("device")):
             return _from_data(func, args, kwargs)
+        if func in _INDEXING and is_emulated(args[0]):
+            return func(args[0], _with_tensors(args[1]), *args[2:])
         if func is torch.Tensor.to and any(map(_is_mps, args[1:2])) and is_emulated(args[0]):
             args = (args[0], *args[2:])  # already there, so only a dtype may be left to change
             if not args[1:] and not kwargs:
@@ -103,6 +107,19 @@ class DeviceNames(TorchFunctionMode):
         tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
         with torch._C.DisableTorchFunction():
             return any(map(is_really_meta, tensors))
+
+
+def _with_tensors(index: Any) -> Any:
+    """Make tensors of the lists and arrays in an index, on the CPU and then copied, as C++ does for a real device."""
+    if isinstance(index, tuple):
+        return tuple(map(_with_tensors, index))
+    is_array = getattr(index, "ndim", 0) > 0 and not isinstance(index, torch.Tensor)
+    if is_array or (isinstance(index, list) and all(isinstance(item, int) for item in index)):
+        numbers = torch.as_tensor(index, device="cpu")
+        return (numbers if numbers.numel() else numbers.long()).to(DEVICE)
+    if isinstance(index, list):
+        return list(map(_with_tensors, index))
+    return index
 
 
 def _from_data(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor:
