@@ -140,7 +140,8 @@ def test_bound_spares_few_jumps_only():
 def test_exact_values_have_a_bound_above_zero():
     """Where nothing rounds, an eps of the value and the smallest number are still allowed."""
     value = torch.tensor([1.0, 0.0], dtype=torch.float64)
-    bound = bound_for(value, [value, value], [value], dtype=torch.float32, coarseness=16)
+    nothing = torch.zeros(2)
+    bound = bound_for(value, [nothing, nothing], nothing, dtype=torch.float32, coarseness=16)
 
     assert float(bound.limit[0]) == pytest.approx(torch.finfo(torch.float32).eps)
     assert 0 < float(bound.limit[1]) < 1e-40

@@ -12,10 +12,19 @@ from course_utils.numerics.record import Record, Shown, first_line
 from course_utils.numerics.reference import Reference
 from course_utils.numerics.runners import at_dtype
 
+MOST_PARAMETERS = 2**24
+
 
 def check_gradients(record: Record, inputs: Inputs, make_optimizer: gradients.MakeOptimizer) -> None:
     """Compare gradients, also for strided inputs, and one optimizer step, also of transposed parameters."""
     setting = record.setting
+    size = sum(p.numel() for p in setting.fn.parameters()) if isinstance(setting.fn, nn.Module) else 0
+    if size > MOST_PARAMETERS:
+        text = f"gradients were not compared: the model has {size / 1e6:.0f} million parameters, and repeating its step"
+        record.warnings.append(
+            f"{text} in float64 needs too much memory above {MOST_PARAMETERS / 1e6:.0f}; make it smaller"
+        )
+        return
     try:
         outputs = setting.lower(*fresh(inputs))
         arguments = (*inputs, *gradients.cotangents_for(outputs, setting.dtype, setting.options.seed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from course_utils.numerics.inputs import Inputs, cast_inputs
 from course_utils.numerics.leaves import Leaf, equal_with_nan, flatten
 from course_utils.numerics.rounding import RandomRounding
 from course_utils.numerics.runners import Fn, at_dtype, run_on_cpu
-from course_utils.numerics.tolerance import Bound, Tolerance, bound_for
+from course_utils.numerics.tolerance import Bound, Tolerance, bound_for, change_of
 from course_utils.numerics.trace import Trace, traced
 
 REPLICAS = 8
@@ -106,16 +106,16 @@ def make_reference(fn: Fn, inputs: Inputs, dtype: torch.dtype, options: Options,
     exact_fn, exact_inputs = at_dtype(at_dtype(fn, dtype), precision), cast_inputs(inputs, precision)
     outputs, trace = traced(_seeded(exact_fn, exact_inputs, options.seed))
     leaves = flatten(outputs)
-    moved = _repeat(exact_fn, exact_inputs, dtype, options, 1.0)
-    jumped = _repeat(exact_fn, exact_inputs, dtype, options, COARSENESS)
+    changes: list[list[torch.Tensor]] = [[] for _ in leaves]
+    for run in _repeat(exact_fn, exact_inputs, dtype, options, 1.0):
+        for place, change in _changes(run, leaves):
+            changes[place].append(change)
+    coarse = [torch.zeros(leaf.tensor.shape) for leaf in leaves]
+    for run in _repeat(exact_fn, exact_inputs, dtype, options, COARSENESS):
+        for place, change in _changes(run, leaves):
+            coarse[place] = torch.maximum(coarse[place], change)
     bounds = tuple(
-        _bound(
-            leaf,
-            [run[place] for run in moved if place < len(run)],
-            [run[place] for run in jumped if place < len(run)],
-            dtype,
-        )
-        for place, leaf in enumerate(leaves)
+        _bound(leaf, changed, most, dtype) for leaf, changed, most in zip(leaves, changes, coarse, strict=True)
     )
     given = options.reduction_length
     tolerance = Tolerance(
@@ -141,9 +141,11 @@ def _seeded(fn: Fn, inputs: Inputs, seed: int) -> Callable[[], Any]:
     return call
 
 
-def _repeat(fn: Fn, inputs: Inputs, dtype: torch.dtype, options: Options, amplitude: float) -> list[tuple[Leaf, ...]]:
-    runs = []
-    for replica in range(options.replicas):
+def _repeat(
+    fn: Fn, inputs: Inputs, dtype: torch.dtype, options: Options, amplitude: float
+) -> Iterator[tuple[Leaf, ...]]:
+    """Repeat the reference with random rounding; coarse rounding, which only looks for jumps, half as often."""
+    for replica in range(options.replicas if amplitude == 1 else max(1, options.replicas // 2)):
         call = _seeded(fn, inputs, options.seed)
         try:
             with RandomRounding(
@@ -156,19 +158,26 @@ def _repeat(fn: Fn, inputs: Inputs, dtype: torch.dtype, options: Options, amplit
                 outputs = call()
         except Exception:  # a check on values inside the callable may refuse what rounding made of them
             outputs = call()
-        runs.append(flatten(outputs))
-    return runs
+        yield flatten(outputs)
 
 
-def _bound(leaf: Leaf, moved: list[Leaf], jumped: list[Leaf], dtype: torch.dtype) -> Bound:
-    usable = [run.tensor for run in moved if run.tensor.shape == leaf.tensor.shape]
-    coarse = [run.tensor for run in jumped if run.tensor.shape == leaf.tensor.shape]
+def _changes(run: tuple[Leaf, ...], leaves: tuple[Leaf, ...]) -> Iterator[tuple[int, torch.Tensor]]:
+    """Compare one repetition with the reference, output by output; an output of another shape says nothing."""
+    for place, (other, leaf) in enumerate(zip(run, leaves, strict=False)):
+        if other.tensor.shape != leaf.tensor.shape:
+            continue
+        if leaf.is_number_with_rounding:
+            yield place, change_of(other.tensor, leaf.tensor)
+        else:
+            yield place, (other.tensor != leaf.tensor).float()
+
+
+def _bound(leaf: Leaf, changes: list[torch.Tensor], coarse: torch.Tensor, dtype: torch.dtype) -> Bound:
     if leaf.is_number_with_rounding:
-        return bound_for(
-            leaf.tensor, usable or [leaf.tensor], coarse or [leaf.tensor], dtype=dtype, coarseness=COARSENESS
-        )
+        usable = changes or [torch.zeros(leaf.tensor.shape)]
+        return bound_for(leaf.tensor, usable, coarse, dtype=dtype, coarseness=COARSENESS)
     # an integer that depends on rounding, such as the place of the larger of two nearly equal numbers, is undecided
-    undecided = torch.zeros(leaf.tensor.shape, dtype=torch.bool)
-    for other in usable + coarse:
-        undecided |= other != leaf.tensor
+    undecided = coarse > 0
+    for change in changes:
+        undecided |= change > 0
     return Bound(torch.where(undecided, torch.inf, 0.0))

@@ -36,6 +36,8 @@ _EXACT = {
     *("scalar_tensor", "lift_fresh", "lift_fresh_copy", "new_zeros", "new_ones", "new_full", "rand", "randn"),
     *("empty_strided", "new_empty_strided", "_unsafe_view", "eye", "nan_to_num", "detach", "set_data"),
 }
+# these round once, at the end
+_ARITHMETIC = {"add", "sub", "rsub", "mul", "div", "sqrt", "reciprocal", "square"}
 # these subtract numbers near one, or near their input, inside one kernel: their error does not shrink with the result
 _CANCELLING = {
     "gelu",
@@ -102,9 +104,9 @@ class RandomRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         length = reduction_length(func, args)
         # kernels that normalise, exponentiate and add up in one go round several times inside
         fused = length > 1 and name not in SUMS_OF_PRODUCTS
-        times = 3.0 if fused else 1.0
+        times = 3.0 if fused else 0.0 if name in _ARITHMETIC else 1.0
         moved = [
-            self._moved(arg, times) if self._rounds(arg) and place not in written else arg
+            self._moved(arg, times) if times and self._rounds(arg) and place not in written else arg
             for place, arg in enumerate(args)
         ]
         terms = size_of_terms(func, args, kwargs) if length > 1 else None
@@ -122,21 +124,23 @@ class RandomRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _rounds(self, value: Any) -> bool:
         return isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex())
 
-    def _noise(self, like: torch.Tensor) -> torch.Tensor:
-        real = torch.float64 if like.dtype in (torch.float64, torch.complex128) else torch.float32
-        return torch.rand(like.shape, generator=self.generator, dtype=real).mul_(2).sub_(1)
+    def _noise(self, like: torch.Tensor, unit: float) -> torch.Tensor:
+        # drawn in float32, which is quick; adding it to a float64 number keeps all of that
+        return torch.rand(like.shape, generator=self.generator).mul_(2 * unit).sub_(unit)
 
     def _moved(self, tensor: torch.Tensor, times: float) -> torch.Tensor:
-        return tensor * (1 + times * self.unit * self._noise(tensor))
+        return tensor + tensor * self._noise(tensor, times * self.unit)
 
     def _round_in_place(self, output: torch.Tensor, summing: float, terms: torch.Tensor | None, extra: float) -> None:
         size = output.abs()
-        step = self.unit * (size + extra) + self.smallest
+        step = size * self.unit
+        step += self.unit * extra + self.smallest
         if summing:
-            step = step + summing * (size if terms is None or terms.shape != size.shape else size + terms)
-        # numbers that are infinite or NaN stay what they are
-        change = torch.where(output.isfinite(), step * self._noise(output), 0)
-        output.add_(change.to(output.dtype))
+            step += summing * (size if terms is None or terms.shape != size.shape else size + terms)
+        step *= self._noise(output, 1.0)
+        if not math.isfinite(float(size.sum())):
+            step = torch.where(output.isfinite(), step, 0)  # infinite and NaN stay what they are
+        output.add_(step.to(output.dtype))
 
     def _extra(self, name: str, args: tuple[Any, ...]) -> float:
         if name not in _CANCELLING and not name.startswith(_COORDINATES):

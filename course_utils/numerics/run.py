@@ -145,7 +145,10 @@ def _doubts(reference: Reference) -> list[str]:
         doubts.append(
             f"the reference itself has {bad} numbers that are NaN or infinite; there the device has to have the same"
         )
-    if not any(leaf.tensor.numel() for leaf in reference.leaves if leaf.path.startswith("output")):
+    numbers = [leaf.tensor for leaf in reference.leaves if leaf.path.startswith("output") and leaf.tensor.numel()]
+    if numbers and not any(bool(tensor.any()) for tensor in numbers):
+        doubts.append("every number of the reference's output is 0, so agreeing with it says little")
+    if not numbers:
         doubts.append("the output is empty: there are no numbers to compare, only its shape and dtype")
     return doubts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -70,8 +71,8 @@ class Bound:
 
 def bound_for(
     reference: torch.Tensor,
-    moved: list[torch.Tensor],
-    jumped: list[torch.Tensor],
+    changes: Sequence[torch.Tensor],
+    coarse: torch.Tensor,
     *,
     dtype: torch.dtype,
     coarseness: float,
@@ -80,32 +81,34 @@ def bound_for(
 
     Args:
         reference: the exact result.
-        moved: results of the reference under random rounding, of the same shape.
-        jumped: the same with rounding coarser by `coarseness`: where a number moves there far more than `coarseness`
+        changes: how far it moved under random rounding, one tensor for each repetition.
+        coarse: how far it moved at most with rounding coarser by `coarseness`: where that is far more than `coarseness`
             times as much, the function has a jump, and no small tolerance can judge it.
         dtype: the dtype the device computes in.
         coarseness: how much coarser.
     """
     info = torch.finfo(dtype)
-    changes = torch.stack([_change(other, reference) for other in moved])
-    squares = changes.square()
-    noise = squares.mean(0).sqrt()
-    coarse = torch.stack([_change(other, reference) for other in jumped]).amax(0)
+    # in float64, and one after the other: a model's parameters would fill the memory several times
+    total = torch.zeros(reference.shape, dtype=torch.float64)
+    for change in changes:
+        total += change.double().square()
+    noise = (total / len(changes)).sqrt()
+    rounding = info.eps * reference.abs() + info.smallest_normal * info.eps
     steep = 4 * coarseness * torch.maximum(noise, _rms(noise)) + coarseness * info.eps * reference.abs()
-    smallest = info.smallest_normal * info.eps
-    rounding = info.eps * reference.abs() + smallest
     limit = rounding + SAFETY * noise
-    limit = torch.where(coarse > steep, torch.maximum(limit, coarse), limit).nan_to_num(0.0, 0.0, 0.0)
+    limit = torch.where(coarse > steep, torch.maximum(limit, coarse.double()), limit).nan_to_num(0.0, 0.0, 0.0)
     # an honest result judged by the others: as many jumps as it makes, an honest device may make
-    count = len(moved)
-    others = ((squares.sum(0) - squares) / max(1, count - 1)).clamp_min(0).sqrt()
-    jumps = max(int((change > rounding + SAFETY * other).sum()) for change, other in zip(changes, others, strict=True))
-    largest = float(changes.max()) if changes.numel() else 0.0
+    jumps, largest = 0, 0.0
+    for change in changes:
+        others = ((total - change.double().square()) / max(1, len(changes) - 1)).clamp_min(0).sqrt()
+        jumps = max(jumps, int((change > rounding + SAFETY * others).sum()))
+        largest = max(largest, float(change.max()) if change.numel() else 0.0)
     return Bound(limit, 3 * jumps, 2 * largest)
 
 
-def _change(other: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:
-    return torch.nan_to_num((other - reference).abs(), 0.0, 0.0, 0.0)
+def change_of(other: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:
+    """Compute how far each number moved, 0 where it is not finite; in float32, which is enough for a distance."""
+    return torch.nan_to_num((other - reference).abs(), 0.0, 0.0, 0.0).float()
 
 
 def _rms(noise: torch.Tensor) -> torch.Tensor:
