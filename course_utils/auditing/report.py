@@ -11,7 +11,7 @@ from course_utils.auditing.findings import Finding, Phase, SeenOperator
 from course_utils.tables import html_table, text_table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """What one step of a model will meet on MPS.
 
@@ -71,6 +71,9 @@ class Audit:
             lines += text_table(self._rows())
             lines += [f"  {number}. {finding.sentence()}" for number, finding in enumerate(self.findings, 1)]
         return "\n".join(lines + [f"  {note}" for note in self._notes()])
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         sentences = [f"{number}. {finding.sentence()}" for number, finding in enumerate(self.findings, 1)]
