@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import importlib.util
 import json
-import re
-import sys
-from collections.abc import Callable
-from pathlib import Path
-from types import ModuleType
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from course_utils.commands import UsageError, require_torch
 
 if TYPE_CHECKING:
+    import torch
     from torch import nn
 
     from course_utils.auditing import Audit
@@ -23,7 +19,6 @@ if TYPE_CHECKING:
 SUMMARY = "say which operators of a model's step MPS lacks or may refuse, on any machine"
 LOSSES = ("cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "binary_cross_entropy_with_logits")
 _OF_CLASSES = ("cross_entropy", "nll_loss")
-_SHAPE = re.compile(r"\d+(x\d+)*")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +87,7 @@ def audit_workload(arguments: argparse.Namespace) -> Audit:
         model, inputs, targets = load_workload(arguments.workload).build()
     except ValueError as error:
         raise UsageError(str(error)) from error
-    loss = find_loss(arguments.loss, None) if arguments.loss else lambda out: functional.cross_entropy(out, targets)
+    loss = find_loss(arguments.loss, {}) if arguments.loss else lambda out: functional.cross_entropy(out, targets)
     return _audit(model, inputs, loss, arguments)
 
 
@@ -100,21 +95,33 @@ def audit_file(arguments: argparse.Namespace) -> Audit:
     """Audit what a function in a file returns."""
     from torch import nn
 
-    file, _, name = arguments.model.rpartition(":")
-    if not file or not name:
-        raise UsageError(f"{arguments.model!r} names no function; write it like net.py:make_model")
+    from course_utils.model_file import load_function, make_inputs
+
     if not arguments.input:
         raise UsageError("--input is missing; give the shape of each input, such as --input 8x3x224x224")
-    inputs = make_inputs(arguments.input, arguments.input_dtype or [])
-    module = load_file(Path(file))
-    make_model = find_function(module, name)
+    try:
+        shapes = make_inputs(arguments.input, arguments.input_dtype or [])
+        make_model = load_function(arguments.model)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
     try:
         model = make_model()
     except Exception as error:  # the reader's code
-        raise UsageError(f"{name}() in {file} failed: {_first_line(error)}") from error
+        raise UsageError(f"{arguments.model} failed: {_first_line(error)}") from error
     if not isinstance(model, nn.Module):
-        raise UsageError(f"{name}() in {file} returned {type(model).__name__}, not a torch.nn.Module")
-    return _audit(model, inputs, find_loss(arguments.loss, module) if arguments.loss else None, arguments)
+        raise UsageError(f"{arguments.model} returned {type(model).__name__}, not a torch.nn.Module")
+    own = getattr(make_model, "__globals__", {})
+    loss = find_loss(arguments.loss, own) if arguments.loss else None
+    return _audit(model, tuple(map(_fill, shapes)), loss, arguments)
+
+
+def _fill(shape: torch.Tensor) -> torch.Tensor:
+    """Give a meta tensor numbers: random floats, or zeros of an integer dtype, which every embedding has."""
+    import torch
+
+    if shape.is_floating_point() or shape.is_complex():
+        return torch.rand(shape.shape).to(shape.dtype)
+    return torch.zeros(shape.shape, dtype=shape.dtype)
 
 
 def _audit(model: nn.Module, inputs: Any, loss: Any, arguments: argparse.Namespace) -> Audit:
@@ -128,70 +135,7 @@ def _audit(model: nn.Module, inputs: Any, loss: Any, arguments: argparse.Namespa
         raise UsageError(str(error.args[0])) from error
 
 
-def make_inputs(shapes: list[str], dtypes: list[str]) -> tuple[Any, ...]:
-    """Make one input for each shape: random floats, or zeros of an integer dtype, which every embedding has.
-
-    Raises:
-        UsageError: for a shape or dtype that cannot be read.
-    """
-    import torch
-
-    if len(dtypes) > len(shapes):
-        raise UsageError(f"--input-dtype is there {len(dtypes)} times and --input {len(shapes)} times")
-    inputs = []
-    for index, shape in enumerate(shapes):
-        if _SHAPE.fullmatch(shape) is None:
-            raise UsageError(f"--input {shape!r} is no shape; write it like 8x3x224x224")
-        name = dtypes[index] if index < len(dtypes) else "float32"
-        dtype = getattr(torch, name, None)
-        if not isinstance(dtype, torch.dtype):
-            raise UsageError(f"--input-dtype {name!r} is no dtype of torch; common ones: float32, float16, int64, bool")
-        size = tuple(map(int, shape.split("x")))
-        floating = dtype.is_floating_point or dtype.is_complex
-        inputs.append(torch.rand(size).to(dtype) if floating else torch.zeros(size, dtype=dtype))
-    return tuple(inputs)
-
-
-def load_file(path: Path) -> ModuleType:
-    """Import a Python file by its path.
-
-    Raises:
-        UsageError: when it is not there or does not import.
-    """
-    if not path.is_file():
-        raise UsageError(f"there is no file {path}; pass the Python file that holds the model")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise UsageError(f"{path} is no Python file; its name has to end in .py")
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.resolve().parent))  # so that it finds its neighbours, as `python FILE.py` would
-    sys.modules.setdefault(path.stem, module)  # dataclasses and pickle look their module up
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # the reader's code
-        raise UsageError(f"{path} does not import: {_first_line(error)}") from error
-    finally:
-        sys.path.pop(0)
-    return module
-
-
-def find_function(module: ModuleType, name: str) -> Callable[..., Any]:
-    """Find a function in the reader's file.
-
-    Raises:
-        UsageError: when it is not there; the message has the nearest names.
-    """
-    found = getattr(module, name, None)
-    if callable(found):
-        return found  # type: ignore[no-any-return]
-    own = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
-    near = difflib.get_close_matches(name, own, n=3, cutoff=0.4) or own
-    raise UsageError(
-        f"{Path(str(module.__file__)).name} has no function {name!r}; the nearest: {', '.join(near) or 'it has none'}"
-    )
-
-
-def find_loss(name: str, module: ModuleType | None) -> Callable[[Any], Any]:
+def find_loss(name: str, own: Mapping[str, Any]) -> Callable[[Any], Any]:
     """Find a loss by name: one of `LOSSES`, with targets of zeros, or a function of the output in the reader's file.
 
     Raises:
@@ -201,8 +145,8 @@ def find_loss(name: str, module: ModuleType | None) -> Callable[[Any], Any]:
     from torch.nn import functional
 
     if name not in LOSSES:
-        if module is not None and callable(getattr(module, name, None)):
-            return getattr(module, name)  # type: ignore[no-any-return]
+        if callable(own.get(name)):
+            return own[name]  # type: ignore[no-any-return]
         near = difflib.get_close_matches(name, LOSSES, n=3, cutoff=0.4) or LOSSES
         raise UsageError(f"no loss is called {name!r}; the nearest: {', '.join(near)}")
     function = getattr(functional, name)
