@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from course_utils.error_text import first_line
+
 if TYPE_CHECKING:
     import torch
 
@@ -93,8 +95,7 @@ def _run_file(path: Path) -> Any:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # the file may raise whatever it likes
-        first_line = (str(error).splitlines() or [""])[0]
-        raise ValueError(f"{path} does not run: {type(error).__name__}: {first_line}") from error
+        raise ValueError(f"{path} does not run: {first_line(error)}") from error
     finally:
         sys.path.remove(folder)
     return module

@@ -31,6 +31,7 @@ from course_utils.emulation.context import doubts, emulated_mps
 from course_utils.emulation.kernels import mps_kernels
 from course_utils.emulation.location import Location, is_inside
 from course_utils.emulation.state import is_active
+from course_utils.error_text import first_line
 from course_utils.operators.releases import order
 from course_utils.operators.table import OperatorTable, operator_table
 
@@ -46,7 +47,7 @@ class ModelError(RuntimeError):
     """
 
     def __init__(self, phase: Phase, error: Exception) -> None:
-        super().__init__(f"the model fails on the CPU too, in its {phase} phase: {_first_line(error)}")
+        super().__init__(f"the model fails on the CPU too, in its {phase} phase: {first_line(error)}")
         self.phase = phase
 
 
@@ -105,7 +106,7 @@ def audit(
     if failure is not None:
         refused = _judge_failure(step, tracer, failure, stopped_by_copy=bool(before))
         left_out += (
-            f"{tracer.phase} stopped at an error ({_first_line(failure)}), so what comes after it was not followed",
+            f"{tracer.phase} stopped at an error ({first_line(failure)}), so what comes after it was not followed",
         )
     if tracer.notebook.moved:
         left_out += (f"the loss carries {', '.join(sorted(tracer.notebook.moved))}; taken as targets and moved",)
@@ -265,16 +266,12 @@ def _judge_failure(step: Step, tracer: Tracer, failure: Exception, *, stopped_by
             kind="refused",
             name=type(failure).__name__,
             public="",
-            effect=f"{_first_line(failure)}; the CPU runs it",
+            effect=f"{first_line(failure)}; the CPU runs it",
             advice="change this call, or compute this part on the CPU on purpose, with .cpu()",
             phase=tracer.phase,
             places=(Place("", _line_of(failure)),),
         ),
     )
-
-
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
 
 
 def _line_of(error: Exception) -> str:

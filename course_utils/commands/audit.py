@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from course_utils.commands import UsageError, require_torch
+from course_utils.error_text import first_line
 
 if TYPE_CHECKING:
     import torch
@@ -107,7 +108,7 @@ def audit_file(arguments: argparse.Namespace) -> Audit:
     try:
         model = make_model()
     except Exception as error:  # the reader's code
-        raise UsageError(f"{arguments.model} failed: {_first_line(error)}") from error
+        raise UsageError(f"{arguments.model} failed: {first_line(error)}") from error
     if not isinstance(model, nn.Module):
         raise UsageError(f"{arguments.model} returned {type(model).__name__}, not a torch.nn.Module")
     own = getattr(make_model, "__globals__", {})
@@ -177,7 +178,3 @@ def find_optimizer(name: str) -> Any:
         near = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.4) or list(known)
         raise UsageError(f"torch.optim has no {name!r}; the nearest: {', '.join(known[each] for each in near)}")
     return getattr(optim, known[name.lower()])
-
-
-def _first_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from course_utils.error_text import first_line
 from course_utils.numerics.gradients import transposed_parameters
 from course_utils.numerics.inputs import LAYOUTS, Inputs, contiguous, lay_out, with_layout
-from course_utils.numerics.record import Record, Shown, first_line
+from course_utils.numerics.record import Record, Shown
 from course_utils.numerics.reference import Reference
 from course_utils.numerics.runners import observed
 

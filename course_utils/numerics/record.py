@@ -146,8 +146,3 @@ class Record:
         except Exception:
             return False
         return not compare_outputs(answer, expected.leaves, expected.bounds, dtype=self.setting.dtype)
-
-
-def first_line(error: Exception) -> str:
-    """Write an error as its type and the first line of its text."""
-    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"

@@ -15,6 +15,7 @@ from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from course_utils import devices, emulation
+from course_utils.error_text import first_line
 from course_utils.numerics import checks
 from course_utils.numerics.compare import Difference, compare_outputs
 from course_utils.numerics.derived import check_gradients
@@ -26,7 +27,7 @@ from course_utils.numerics.layers import first_nonfinite_layer
 from course_utils.numerics.layouts import check_layouts
 from course_utils.numerics.leaves import Leaf, flatten, same_bits
 from course_utils.numerics.machine import this_machine
-from course_utils.numerics.record import Record, Setting, Shown, first_line
+from course_utils.numerics.record import Record, Setting, Shown
 from course_utils.numerics.reference import Options, Reference, draws_random_numbers, make_reference, reference_dtype
 from course_utils.numerics.report import NumericsReport
 from course_utils.numerics.reproducer import write_reproducer
