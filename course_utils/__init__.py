@@ -37,6 +37,7 @@ _HOME = {
     "plot_raw_times": "plots",
     "plot_sweep": "plots",
     "Task": "checks",
+    "in_student_process": "checks",
     "ToyDevice": "toy_device",
     "find_chip": "chips",
     "estimate_memory": "memory",
@@ -64,6 +65,7 @@ __all__ = [
     "find_chip",
     "fits",
     "format_duration",
+    "in_student_process",
     "load_workload",
     "memory_budget",
     "pick_device",
@@ -79,7 +81,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from course_utils.auditing import Audit, audit
-    from course_utils.checks import Task
+    from course_utils.checks import Task, in_student_process
     from course_utils.chips import find_chip
     from course_utils.devices import Probe, pick_device, probe_mps, synchronize
     from course_utils.measurement import Comparison, Timing, format_duration

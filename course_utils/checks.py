@@ -11,9 +11,10 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 LONGEST_SHOWN = 200
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,18 @@ class Report:
     def passed(self) -> bool:
         """True when every check of the task passed."""
         return all(outcome.passed for outcome in self.outcomes)
+
+
+def in_student_process(function: F) -> F:
+    """Mark a helper of an exercise that has to run in the same process as the student's code.
+
+    In JupyterLab, in `course check` and in plain nbgrader there is only one process, and this changes nothing. The
+    course's grader keeps checks and student apart: a check calls the student's functions from outside, with plain
+    values. What cannot be done from outside (a gradient, an audit, a count on the emulated device) is a marked helper in
+    a locked cell of its own; it runs beside the student's code and returns plain values.
+    """
+    function.__in_student_process__ = True  # type: ignore[attr-defined]
+    return function
 
 
 # finished tasks of this process, in order; `course check` reads them

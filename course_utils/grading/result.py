@@ -1,0 +1,171 @@
+"""What one submission earned: plain data that travels as JSON, with a reason for every lost point."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Reason(StrEnum):
+    """Why a task or a submission has the points it has."""
+
+    OK = "ok"  # every check passed
+    WRONG = "wrong"  # it ran, and a check did not pass
+    TIMEOUT = "timeout"  # it ran past its wall time
+    CRASHED = "crashed"  # the student's process ended by itself
+    MEMORY = "memory"  # it took more memory than allowed
+    OUTPUT = "output"  # it printed or returned more than allowed
+    UNREADABLE = "unreadable"  # the file is no notebook that can be read
+    RENAMED = "renamed"  # graded; the notebook had another name, its cells were the exercise's
+    DUPLICATE = "duplicate"  # graded; a cell was there several times, the last copy counted
+    MISSING = "missing"  # nothing was handed in, or the cell of a task is not there
+    TAMPERED = "tampered"  # what measures inside the student's process was changed
+    SANDBOX = "sandbox"  # the sandbox could not be started: nothing is known about the submission
+
+
+# a submission with one of these has no grade; an old grade must not stand in for it
+NOT_GRADED = frozenset({Reason.UNREADABLE, Reason.MISSING, Reason.SANDBOX})
+
+# of several reasons the one that says most comes first
+_WEIGHT = (
+    Reason.SANDBOX,
+    Reason.UNREADABLE,
+    Reason.TAMPERED,
+    Reason.MEMORY,
+    Reason.OUTPUT,
+    Reason.TIMEOUT,
+    Reason.CRASHED,
+    Reason.MISSING,
+    Reason.WRONG,
+    Reason.DUPLICATE,
+    Reason.RENAMED,
+    Reason.OK,
+)
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check of a task, decided outside the student's process.
+
+    Args:
+        title: what was checked.
+        passed: whether it held.
+        yours: what the student's code gave, as text; empty when it passed.
+        expected: what was expected, as text; empty when it passed. Not for the student where `hidden`.
+        hidden: whether it is one of the hidden checks.
+        measured_inside: whether the value was measured in the student's own process, such as a count on the emulated
+            device; it could be forged, and was only checked for known ways of tampering.
+    """
+
+    title: str
+    passed: bool
+    yours: str = ""
+    expected: str = ""
+    hidden: bool = False
+    measured_inside: bool = False
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """One task: the points of one check cell.
+
+    Args:
+        grade_id: the check cell's nbgrader id, such as "ex04-task1-check".
+        name: the task's name, such as "4.1 Median and spread".
+        points: points earned.
+        max_points: points it is worth.
+        reason: ok, wrong, timeout, crashed, memory, output, missing or tampered.
+        message: one sentence for the student, empty when all is well.
+        checks: the checks that ran, in order.
+        printed: the end of what the student's code printed, cut to a stated size.
+        hint: the exercise's first hint for this task, as plain text; empty when there is none.
+        seconds: wall time of the task.
+    """
+
+    grade_id: str
+    name: str
+    points: float
+    max_points: float
+    reason: Reason
+    message: str = ""
+    checks: tuple[CheckResult, ...] = ()
+    printed: str = ""
+    hint: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class SubmissionResult:
+    """One submission of one student.
+
+    Args:
+        assignment: the exercise's name, such as "04_measuring_time".
+        student: the student's id.
+        tasks: one result for each check cell of the assignment, in order, graded or not.
+        reason: the weightiest reason of its tasks, or why it could not be graded.
+        notes: what the reader noticed, one sentence each (renamed, Latin-1, a duplicate cell, ...).
+        digest: the content hash of submission, tests and limits; the same digest means the same result.
+        sandbox: what isolated the student's code: "bubblewrap", "sandbox-exec" or "none (--unsafe)".
+        seconds: wall time of the whole submission.
+    """
+
+    assignment: str
+    student: str
+    tasks: tuple[TaskResult, ...]
+    reason: Reason
+    notes: tuple[str, ...] = ()
+    digest: str = ""
+    sandbox: str = ""
+    seconds: float = 0.0
+
+    @property
+    def graded(self) -> bool:
+        """Whether the points mean anything; False when the submission could not be run at all."""
+        return self.reason not in NOT_GRADED
+
+    @property
+    def points(self) -> float:
+        """Points earned, over all tasks."""
+        return sum(task.points for task in self.tasks)
+
+    @property
+    def max_points(self) -> float:
+        """Points to be had, over all tasks."""
+        return sum(task.max_points for task in self.tasks)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the reader of this result should know about how it came about."""
+        unsafe = ("graded without a sandbox (--unsafe)",) if self.sandbox.startswith("none") else ()
+        return self.notes + unsafe
+
+    def to_json(self) -> str:
+        """Return the result as one line of JSON."""
+        return json.dumps(asdict(self))
+
+
+def read_result(text: str) -> SubmissionResult:
+    """Read a result that `to_json` wrote.
+
+    Raises:
+        ValueError: when the text is not such a result.
+    """
+    try:
+        content: dict[str, Any] = json.loads(text)
+        tasks = tuple(_read_task(task) for task in content.pop("tasks"))
+        reason, notes = Reason(content.pop("reason")), tuple(content.pop("notes"))
+        return SubmissionResult(tasks=tasks, reason=reason, notes=notes, **content)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"this is no result of the grader: {error}") from error
+
+
+def _read_task(task: dict[str, Any]) -> TaskResult:
+    checks = tuple(CheckResult(**check) for check in task.pop("checks"))
+    return TaskResult(checks=checks, reason=Reason(task.pop("reason")), **task)
+
+
+def weightiest(reasons: list[Reason]) -> Reason:
+    """Return the reason that says most; `ok` when there is none."""
+    return min(reasons, key=_WEIGHT.index, default=Reason.OK)
