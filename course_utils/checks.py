@@ -66,8 +66,8 @@ def in_student_process(function: F) -> F:
 
     In JupyterLab, in `course check` and in plain nbgrader there is only one process, and this changes nothing. The
     course's grader keeps checks and student apart: a check calls the student's functions from outside, with plain
-    values. What cannot be done from outside (a gradient, an audit, a count on the emulated device) is a marked helper in
-    a locked cell of its own; it runs beside the student's code and returns plain values.
+    values. What cannot be done from outside (a gradient, an audit, a count on the emulated device) is a marked helper
+    in a locked cell of its own; it runs beside the student's code and returns plain values.
     """
     function.__in_student_process__ = True  # type: ignore[attr-defined]
     return function

@@ -1,0 +1,154 @@
+"""The instructor's notebook of one exercise, taken apart: what is the student's, what runs beside it, what checks it."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import html
+import json
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+_HIDDEN = re.compile(r"^### BEGIN HIDDEN TESTS\n.*?^### END HIDDEN TESTS$", re.DOTALL | re.MULTILINE)
+_HINT = re.compile(r"<details>\s*<summary>Hint 1</summary>(.*?)</details>", re.DOTALL)
+
+
+class Kind(StrEnum):
+    """What a code cell of an exercise is."""
+
+    STUDENT = "student"  # the student writes it; runs in the student's process
+    TOOLS = "tools"  # given, not graded: imports, data, helpers; runs in both processes
+    CHECK = "check"  # gives points; never enters the student's process
+    MANUAL = "manual"  # written by the student and read by a person; not run
+
+
+@dataclass(frozen=True)
+class Part:
+    """One code cell of the instructor's notebook.
+
+    Args:
+        kind: what it is.
+        grade_id: nbgrader's id, or the cell's own id where nbgrader has none.
+        source: its text; for a check with the hidden tests in it.
+        points: what it is worth.
+        hint: the first hint of its task, as plain text.
+    """
+
+    kind: Kind
+    grade_id: str
+    source: str
+    points: float = 0.0
+    hint: str = ""
+
+    @property
+    def hidden_lines(self) -> frozenset[int]:
+        """The line numbers, from 1, between the marks of hidden tests, marks included."""
+        lines: set[int] = set()
+        for found in _HIDDEN.finditer(self.source):
+            first = self.source.count("\n", 0, found.start()) + 1
+            lines.update(range(first, first + found.group().count("\n") + 1))
+        return frozenset(lines)
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One exercise as its instructor wrote it.
+
+    Args:
+        name: the exercise's name, such as "04_measuring_time".
+        parts: its code cells, in order.
+    """
+
+    name: str
+    parts: tuple[Part, ...]
+
+    @property
+    def checks(self) -> tuple[Part, ...]:
+        """The cells that give points, in order."""
+        return tuple(part for part in self.parts if part.kind is Kind.CHECK)
+
+    @property
+    def student_ids(self) -> tuple[str, ...]:
+        """The grade ids of the cells that students write, in order."""
+        return tuple(part.grade_id for part in self.parts if part.kind is Kind.STUDENT)
+
+    def ids_for(self, check: Part) -> tuple[str, ...]:
+        """Return the student's cells that stand between the check before and this one."""
+        place = self.parts.index(check)
+        earlier = [n for n in range(place) if self.parts[n].kind is Kind.CHECK]
+        first = earlier[-1] + 1 if earlier else 0
+        return tuple(part.grade_id for part in self.parts[first:place] if part.kind is Kind.STUDENT)
+
+    @property
+    def digest(self) -> str:
+        """The content hash of everything that can change a grade: code, checks, points, in order."""
+        rows = [[part.kind, part.grade_id, part.source, part.points] for part in self.parts]
+        return hashlib.sha256(json.dumps([self.name, rows]).encode()).hexdigest()
+
+
+def read_assignment(data: bytes, name: str) -> Assignment:
+    """Take an instructor's notebook apart.
+
+    Args:
+        data: the notebook file, nbformat 4, hidden tests included.
+        name: the exercise's name.
+
+    Raises:
+        ValueError: when it is no notebook, has no check, or repeats a grade id; the message says which.
+    """
+    try:
+        cells = json.loads(data.decode("utf-8-sig"))["cells"]
+    except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
+        raise ValueError(f"the instructor's notebook of {name} cannot be read: {error}") from error
+    hints = _find_hints(cells)
+    parts = tuple(_read_part(cell, hints) for cell in cells if cell.get("cell_type") == "code")
+    ids = [part.grade_id for part in parts]
+    repeated = sorted({grade_id for grade_id in ids if ids.count(grade_id) > 1})
+    if repeated:
+        raise ValueError(f"exercise {name} has {repeated[0]!r} twice; every grade_id has to be there once")
+    if not any(part.kind is Kind.CHECK for part in parts):
+        raise ValueError(f"exercise {name} has no cell that gives points, so there is nothing to grade")
+    return Assignment(name, parts)
+
+
+def _read_part(cell: dict[str, Any], hints: dict[str, str]) -> Part:
+    grading = cell.get("metadata", {}).get("nbgrader", {})
+    grade_id = str(grading.get("grade_id") or cell.get("id"))
+    source = cell.get("source", "")
+    text = source if isinstance(source, str) else "".join(source)
+    if grading.get("grade") and grading.get("solution"):
+        return Part(Kind.MANUAL, grade_id, "", float(grading.get("points", 0)))
+    if grading.get("grade"):
+        hint = hints.get(grade_id.removesuffix("-check"), "")
+        return Part(Kind.CHECK, grade_id, text, float(grading.get("points", 0)), hint)
+    return Part(Kind.STUDENT if grading.get("solution") else Kind.TOOLS, grade_id, text)
+
+
+def _find_hints(cells: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the first folded hint of each task's text, by the task's id."""
+    found: dict[str, str] = {}
+    for cell in cells:
+        hint = _HINT.search("".join(cell.get("source", ""))) if cell.get("cell_type") == "markdown" else None
+        if hint is not None:
+            found[str(cell.get("id", "")).removesuffix("-text")] = html.unescape(hint.group(1)).strip()
+    return found
+
+
+def bound_names(source: str) -> frozenset[str]:
+    """Return the names that a cell binds at its top level; none when it does not parse."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:
+        return frozenset()
+    names: set[str] = set()
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+            continue
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+            continue
+        names |= {leaf.id for leaf in ast.walk(node) if isinstance(leaf, ast.Name) and isinstance(leaf.ctx, ast.Store)}
+    return frozenset(names)
