@@ -1,4 +1,4 @@
-"""The instructor's notebook of one exercise, taken apart: what is the student's, what runs beside it, what checks it."""
+"""An exercise as its instructor wrote it, taken apart: what is the student's, what runs beside it, what checks it."""
 
 from __future__ import annotations
 
