@@ -50,7 +50,7 @@ class Session:
         self._given_names: dict[str, Any] = {}
         self._connection: Connection | None = None
         self._line: Line | None = None
-        self._fatal: set[str] = set()
+        self._left_out: set[str] = set()
 
     def line(self) -> Line:
         """Return the line to the student's process.
@@ -91,12 +91,17 @@ class Session:
 
     def find_tampering(self) -> tuple[str, ...]:
         """Return what was changed of the functions that measure, where a marked helper was used."""
-        if not self.measured_inside:
+        if not self.measured_inside or not self.untouched:
             return ()
         try:
             return find_changes(self.untouched, self.line().compute(DIGEST, [self.forked, list(WATCHED)]))
         except (ValueNotPlainError, Exception) as error:
             return (f"the answer itself ({type(error).__name__})",)
+
+    def leave_out(self, grade_ids: set[str]) -> None:
+        """Run without these cells of the student from now on, in a new process."""
+        self.drop_process()
+        self._left_out |= grade_ids
 
     def drop_process(self) -> None:
         """End the student's process; the next task gets a new one."""
@@ -108,14 +113,14 @@ class Session:
         """Run a cell in the student's process, and what is given on this side, too."""
         source = part.source if given else self.code.get(part.grade_id)
         wanted = sorted(bound_names(part.source))
-        if source is None or part.grade_id in self._fatal:
+        if source is None or part.grade_id in self._left_out:
             self._hold_broken(wanted, NameError(f"the cell {part.grade_id} is not there"))
             return
         try:
             answer = self.line().run(source, wanted, given=given)
         except StudentGone:
             # the cell itself ends the process: a new one has to do without it
-            self._fatal.add(part.grade_id)
+            self._left_out.add(part.grade_id)
             raise
         if given:
             self._run_here(part, wanted)
