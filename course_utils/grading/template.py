@@ -113,7 +113,8 @@ def live(shell: Any, start: dict[str, Any], descriptors: list[int]) -> None:
     """Become the student's process: private folders, limits, no privileges; answer questions; end."""
     channel_fd, output_fd = descriptors
     try:
-        os.setsid()
+        with contextlib.suppress(PermissionError):  # an interpreter of its own leads its session already
+            os.setsid()
         mapped = mapped_bytes()
         if start["scratch"]:
             namespaces.mount_scratch(dict.fromkeys(start["scratch"], start["file_bytes"]) | {"/proc": 0})
