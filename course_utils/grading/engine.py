@@ -1,0 +1,139 @@
+"""The grader of one exercise: keeps a warm sandbox, and turns one submission after the other into a result."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import tempfile
+import time
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from course_utils.grading.assignment import Assignment, Kind
+from course_utils.grading.connection import StudentGone
+from course_utils.grading.driver import run_all
+from course_utils.grading.limits import Limits
+from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, TaskResult, weightiest
+from course_utils.grading.sandbox import SandboxError, choose_sandbox
+from course_utils.grading.session import Session
+from course_utils.grading.stand_ins import Line
+from course_utils.grading.starters import make_starter
+from course_utils.grading.tampering import DIGEST, WATCHED
+
+if TYPE_CHECKING:
+    from course_utils.grading.submission import Submission
+
+
+class Grader:
+    """Grades submissions of one exercise, one after the other.
+
+    Args:
+        assignment: the exercise.
+        limits: what a submission may take.
+        unsafe: run student code without a sandbox, with the rights of whoever grades.
+
+    Raises:
+        SandboxError: when student code cannot be shut in and `unsafe` is False.
+    """
+
+    def __init__(self, assignment: Assignment, limits: Limits, *, unsafe: bool = False) -> None:
+        self.assignment = assignment
+        self.limits = limits
+        self._work = tempfile.mkdtemp(prefix="course-grade-")
+        try:
+            chosen = choose_sandbox(self._work, unsafe=unsafe)
+            self.sandbox = chosen.name
+            self._forked = chosen.forks
+            self._starter = make_starter(chosen, modules_of(assignment))
+        except BaseException:
+            shutil.rmtree(self._work, ignore_errors=True)
+            raise
+        self._untouched = self._look_at_untouched()
+
+    def __enter__(self) -> Grader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the sandbox."""
+        self._starter.close()
+        shutil.rmtree(self._work, ignore_errors=True)
+
+    def grade(self, submission: Submission) -> SubmissionResult:
+        """Grade one submission; nothing that a student wrote makes this raise.
+
+        Args:
+            submission: what was read of it.
+
+        Returns:
+            Its result, without a digest.
+        """
+        begin = time.monotonic()
+        result = SubmissionResult(
+            self.assignment.name, submission.student, (), Reason.OK, tuple(submission.notes), sandbox=self.sandbox
+        )
+        if submission.reason in NOT_GRADED:
+            return replace(
+                result, tasks=self._no_tasks(submission.reason, submission.problem), reason=submission.reason
+            )
+        session = Session(
+            self.assignment,
+            submission.code,
+            self.limits,
+            self._starter.start,
+            forked=self._forked,
+            untouched=self._untouched,
+        )
+        try:
+            tasks, reason = run_all(session)
+        except SandboxError as error:
+            session.drop_process()
+            tasks, reason = self._no_tasks(Reason.SANDBOX, str(error)), Reason.SANDBOX
+        read = [submission.reason] if submission.reason is not None else []
+        seconds = round(time.monotonic() - begin, 3)
+        return replace(result, tasks=tasks, reason=weightiest([reason, *read]), seconds=seconds)
+
+    def _no_tasks(self, reason: Reason, message: str) -> tuple[TaskResult, ...]:
+        """Return tasks without points, for a submission that was not run."""
+        return tuple(
+            TaskResult(part.grade_id, part.grade_id, 0.0, part.points, reason, message)
+            for part in self.assignment.checks
+        )
+
+    def _look_at_untouched(self) -> dict[str, str]:
+        """Take the digest of the measuring functions in a process that holds the given cells and no student code."""
+        if not any("in_student_process" in part.source for part in self.assignment.parts):
+            return {}
+        connection = self._starter.start(self.limits)
+        try:
+            line = Line(connection, self.limits, {})
+            for part in self.assignment.parts:
+                if part.kind is Kind.TOOLS:
+                    line.run(part.source, [], given=True)
+            digest: dict[str, str] = line.compute(DIGEST, [self._forked, list(WATCHED)])
+        except StudentGone as gone:
+            raise SandboxError(f"the given cells of {self.assignment.name} do not run: {gone.message}") from None
+        finally:
+            connection.close()
+        return digest
+
+
+def modules_of(assignment: Assignment) -> tuple[str, ...]:
+    """List the modules that the given cells and the model solution import, to be loaded once."""
+    found: set[str] = {"course_utils.checks"}
+    for part in assignment.parts:
+        if part.kind not in (Kind.TOOLS, Kind.STUDENT):
+            continue
+        for node in ast.walk(ast.parse(part.source)):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module)
+                # names of course_utils load their module when they are asked for
+                found |= {f"{node.module}.{alias.name}" for alias in node.names if node.module != "course_utils"}
+    return tuple(sorted(found))
