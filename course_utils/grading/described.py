@@ -63,11 +63,11 @@ class DescribingWriter(Writer):
         if place is not None:
             return place
         home = self._find_place(type(value))
-        if callable(value) and not hasattr(type(value), "forward"):
-            self.callbacks.append(value)
-            return {"callback": len(self.callbacks) - 1}
         if home is not None and hasattr(value, "__dict__"):
             return {"object": [home, self.write(vars(value))]}
+        if callable(value):
+            self.callbacks.append(value)
+            return {"callback": len(self.callbacks) - 1}
         raise ValueNotPlainError(
             f"a check hands a {type(value).__name__} to the student's code; define its class in a given cell, or use "
             "a helper marked @in_student_process"
@@ -75,15 +75,16 @@ class DescribingWriter(Writer):
 
     def _find_place(self, value: Any) -> dict[str, Any] | None:
         """Return the name by which both processes find a class or function, or None."""
-        name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-        if not isinstance(name, str):
-            return None
-        if self.given.get(name) is value:
-            return {"named": name}
         homes = (str(getattr(value, "__module__", "")), *_FUNCTION_HOMES)
-        for home in homes:
-            if home.split(".")[0] in _SHARED_PACKAGES and _look_up(home, name) is value:
-                return {"imported": [home, name]}
+        # torch.sin calls itself _VariableFunctionsClass.sin
+        for name in (getattr(value, "__qualname__", None), getattr(value, "__name__", None)):
+            if not isinstance(name, str):
+                continue
+            if self.given.get(name) is value:
+                return {"named": name}
+            for home in homes:
+                if home.split(".")[0] in _SHARED_PACKAGES and _look_up(home, name) is value:
+                    return {"imported": [home, name]}
         return None
 
 

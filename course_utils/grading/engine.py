@@ -124,7 +124,7 @@ class Grader:
 
 
 def modules_of(assignment: Assignment) -> tuple[str, ...]:
-    """List the modules that the given cells and the model solution import, to be loaded once."""
+    """List what the given cells and the model solution import, to be loaded once: modules, and names in modules."""
     found: set[str] = {"course_utils.checks"}
     for part in assignment.parts:
         if part.kind not in (Kind.TOOLS, Kind.STUDENT):
@@ -134,6 +134,5 @@ def modules_of(assignment: Assignment) -> tuple[str, ...]:
                 found |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
                 found.add(node.module)
-                # names of course_utils load their module when they are asked for
-                found |= {f"{node.module}.{alias.name}" for alias in node.names if node.module != "course_utils"}
+                found |= {f"{node.module}.{alias.name}" for alias in node.names}
     return tuple(sorted(found))

@@ -12,6 +12,7 @@ import contextlib
 import importlib
 import json
 import os
+import pkgutil
 import random
 import resource
 import signal
@@ -35,14 +36,28 @@ def warm_up(modules: Sequence[str]) -> Any:
         The shell, to be forked with everything else.
     """
     for name in modules:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
+        load(name)
     torch = sys.modules.get("torch")
     if torch is not None:
         # one thread: a fork takes no threads along, and results do not depend on the number of cores
         torch.set_num_threads(1)
         torch.ones(8, 8) @ torch.ones(8, 8)
     return make_shell()
+
+
+def load(name: str) -> None:
+    """Load a module, or the module that holds a name, with all modules of the course's tools below it."""
+    with contextlib.suppress(ImportError):
+        importlib.import_module(name)
+    package, _, attribute = name.rpartition(".")
+    thing = getattr(sys.modules.get(package), attribute, None)
+    home = sys.modules.get(getattr(thing, "__module__", None) or name)
+    if home is None or not home.__name__.startswith("course_utils."):
+        return
+    if home.__name__.count(".") > 1:
+        home = sys.modules[home.__name__.rpartition(".")[0]]
+    for module in pkgutil.iter_modules(getattr(home, "__path__", ()), f"{home.__name__}."):
+        importlib.import_module(module.name)
 
 
 def fork_server(control: socket.socket) -> None:
