@@ -209,7 +209,7 @@ def _reason_table(results: Sequence[SubmissionResult]) -> Element:
 def _students(caption: str, results: Sequence[SubmissionResult]) -> Element:
     rows = []
     for result in sorted(results, key=lambda one: one.student):
-        student = element("bdi", clip(result.student, 100) or "(no id)")
+        student = element("bdi", clip(result.student, 60) or "(no id)")
         link = element("a", student, href=quote(f"{file_name(result.student)}.html"))
         points = f"{points_text(result.points)} of {points_text(result.max_points)}" if result.graded else "none"
         missed = [_short_name(task) for task in result.tasks if task.reason is not Reason.OK] if result.graded else []
