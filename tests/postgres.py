@@ -91,12 +91,10 @@ def postgres_server():
         yield url
 
 
-@pytest.fixture
-def postgres(postgres_server, request):
-    """Yield the address of an empty database of its own for one test."""
+def new_database(server_url, name, template="template1"):
+    """Make a database, as a copy of another; return its address."""
     import psycopg
 
-    name = f"test_{abs(hash(request.node.nodeid)):x}"
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-    return postgres_server.replace("/postgres?", f"/{name}?")
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    return server_url.replace("/postgres?", f"/{name}?")

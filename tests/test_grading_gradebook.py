@@ -7,11 +7,12 @@ import sqlite3
 import subprocess
 import sys
 from dataclasses import replace
+from urllib.parse import quote
 
 import pytest
 from gradebooks import auto_scores, gradebook, grades_of, structure_of
 from graded_results import NAME, SOURCE, WORTH, a_class, not_graded, partly, solved
-from postgres import PASSWORD, postgres, postgres_server  # noqa: F401
+from postgres import PASSWORD, new_database, postgres_server  # noqa: F401
 from submissions import ROOT
 from test_grading import nbgrader
 
@@ -21,10 +22,41 @@ BOOK = json.dumps(SOURCE).encode()
 NOTHING = dict.fromkeys(WORTH)
 
 
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory):
+    """Make a course whose gradebook is from `nbgrader generate_assignment`."""
+    course = tmp_path_factory.mktemp("generated")
+    shutil.copytree(ROOT / "solutions", course / "solutions")
+    shutil.copy(ROOT / "nbgrader_config.py", course)
+    nbgrader(course, "generate_assignment", NAME, "--create")
+    return course
+
+
+@pytest.fixture(scope="module")
+def empty_book(tmp_path_factory):
+    """Make a gradebook without submissions once: nbgrader starts a process for each new one."""
+    path = tmp_path_factory.mktemp("empty") / "gradebook.db"
+    write_results(f"sqlite:///{path}", BOOK, NAME, [])
+    return path
+
+
 @pytest.fixture
-def sqlite(tmp_path):
-    """Return the address of a gradebook that is not there yet."""
+def sqlite(tmp_path, empty_book):
+    """Return the address of a gradebook without submissions."""
+    shutil.copy(empty_book, tmp_path)
     return f"sqlite:///{tmp_path}/gradebook.db"
+
+
+@pytest.fixture(scope="module")
+def empty_database(postgres_server):  # noqa: F811
+    """Make such a gradebook on the server once, to copy."""
+    write_results(new_database(postgres_server, "empty_book"), BOOK, NAME, [])
+
+
+@pytest.fixture
+def postgres(postgres_server, empty_database, request):  # noqa: F811
+    """Return the address of a gradebook without submissions on the server."""
+    return new_database(postgres_server, f"test_{abs(hash(request.node.nodeid)):x}", template="empty_book")
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -54,6 +86,15 @@ def comment_of(url, student, cell):
         return book.find_comment(cell, NAME, NAME, student).manual_comment
 
 
+def test_book_is_made_where_there_is_none(tmp_path):
+    """The default gradebook of a course need not exist before the first grading."""
+    url = f"sqlite:///{tmp_path}/gradebook.db"
+
+    write_results(url, BOOK, NAME, [solved("ada")])
+
+    assert auto_scores(url, NAME) == {"ada": WORTH}
+
+
 def test_scores_are_written(url):
     """Each check cell of each student has the points of its task, and nothing waits for a person."""
     first, second, *others = WORTH
@@ -68,7 +109,7 @@ def test_scores_are_written(url):
 
 
 def test_nbgrader_adds_up_the_same(url):
-    """Nbgrader's own sums over the tables are the result's points and maximum."""
+    """The sums that nbgrader's tables compute are the result's points and maximum."""
     write_results(url, BOOK, NAME, [partly("grace")])
 
     with gradebook(url) as book:
@@ -77,29 +118,19 @@ def test_nbgrader_adds_up_the_same(url):
         assert not submission.needs_manual_grade
 
 
-def test_structure_is_what_generate_assignment_stores(sqlite, tmp_path):
+def test_structure_is_what_generate_assignment_stores(sqlite, generated):
     """Cells, points, sources, checksums, kernel and course are those of `nbgrader generate_assignment`."""
-    course = tmp_path / "course"
-    shutil.copytree(ROOT / "solutions", course / "solutions")
-    shutil.copy(ROOT / "nbgrader_config.py", course)
-    nbgrader(course, "generate_assignment", NAME, "--create")
-
-    write_results(sqlite, BOOK, NAME, [])
-
-    assert structure_of(sqlite, NAME) == structure_of(f"sqlite:///{course}/gradebook.db", NAME)
+    assert structure_of(sqlite, NAME) == structure_of(f"sqlite:///{generated}/gradebook.db", NAME)
 
 
-def test_writing_into_a_generated_book_changes_nothing_of_it(tmp_path):
+def test_writing_into_a_generated_book_changes_nothing_of_it(generated, tmp_path):
     """Where generate_assignment has run, its rows are used as they are."""
-    shutil.copytree(ROOT / "solutions", tmp_path / "solutions")
-    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
-    nbgrader(tmp_path, "generate_assignment", NAME, "--create")
+    shutil.copy(generated / "gradebook.db", tmp_path)
     url = f"sqlite:///{tmp_path}/gradebook.db"
-    before = structure_of(url, NAME)
 
     write_results(url, BOOK, NAME, [solved("ada")])
 
-    assert structure_of(url, NAME) == before
+    assert structure_of(url, NAME) == structure_of(f"sqlite:///{generated}/gradebook.db", NAME)
     assert auto_scores(url, NAME)["ada"] == WORTH
 
 
@@ -246,9 +277,8 @@ def test_results_that_do_not_fit_are_named_and_the_others_written(url):
     other = replace(solved("other"), assignment="05_other")
 
     with pytest.raises(GradebookError) as caught:
-        write_results(
-            url, BOOK, NAME, [solved("ada"), strange, other, solved("x" * 200), solved("b\0b"), partly("grace")]
-        )
+        bad = [strange, other, solved("x" * 200), solved("b\0b")]
+        write_results(url, BOOK, NAME, [solved("ada"), *bad, partly("grace")])
 
     assert set(auto_scores(url, NAME)) == {"ada", "grace"}
     assert str(caught.value).startswith("4 of 6 results were not written")
@@ -315,14 +345,14 @@ def test_other_schema_versions(sqlite, tmp_path, version, said):
     assert auto_scores(sqlite, NAME)["ada"] == WORTH
 
 
-def test_database_of_somebody_else(sqlite, tmp_path):
-    """Nbgrader's tables are not put among others."""
+def test_database_of_somebody_else(tmp_path):
+    """The gradebook's tables are not put among others."""
     with sqlite3.connect(tmp_path / "gradebook.db") as database:
         database.execute("CREATE TABLE invoices (id INTEGER)")
     database.close()
 
     with pytest.raises(GradebookError, match="give the gradebook one of its own"):
-        write_results(sqlite, BOOK, NAME, [])
+        write_results(f"sqlite:///{tmp_path}/gradebook.db", BOOK, NAME, [])
 
 
 def test_files_that_are_no_database(tmp_path):
@@ -335,10 +365,11 @@ def test_files_that_are_no_database(tmp_path):
         write_results(f"sqlite:///{tmp_path}/nowhere/gradebook.db", BOOK, NAME, [])
 
 
-def test_wrong_password_is_not_printed(postgres):  # noqa: F811
+def test_wrong_password_is_not_printed(postgres):
     """A refused password appears nowhere: not in the sentence, not in the errors behind it."""
     wrong = "wr0ng-secret"
-    url = postgres.replace("p%40ss%2Fw%3Ard", wrong)
+    url = postgres.replace(quote(PASSWORD, safe=""), wrong)
+    assert wrong in url
 
     with pytest.raises(GradebookError, match="refuses the user or the password") as caught:
         write_results(url, BOOK, NAME, [])
@@ -351,7 +382,7 @@ def test_wrong_password_is_not_printed(postgres):  # noqa: F811
 def test_server_that_is_not_there(tmp_path):
     """A server that does not answer is named by its address, without the password."""
     pytest.importorskip("psycopg")
-    url = f"postgresql://instructor:{PASSWORD[:1]}%40ss@127.0.0.1:1/grades"
+    url = "postgresql://instructor:s%40cret@127.0.0.1:1/grades"
 
     with pytest.raises(
         GradebookError, match=r"postgresql\+psycopg://instructor:\*\*\*@127.0.0.1:1/grades cannot be reached"

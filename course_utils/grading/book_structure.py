@@ -118,10 +118,13 @@ def _store_sources(api: Any, session: Any, notebook_id: str, cells: Sequence[Boo
 
 def _add_missing_grades(api: Any, session: Any, notebook_id: str, graded: dict[str, str]) -> None:
     """Give earlier submissions an open grade for each new cell, so that their points are not taken as complete."""
-    rows = session.query(api.SubmittedNotebook.id).filter_by(notebook_id=notebook_id)
-    for (submitted_id,) in rows.all():
-        there = {cell_id for (cell_id,) in session.query(api.Grade.cell_id).filter_by(notebook_id=submitted_id)}
+    submitted = session.query(api.SubmittedNotebook.id).filter_by(notebook_id=notebook_id).all()
+    pairs = session.query(api.Grade.notebook_id, api.Grade.cell_id).join(
+        api.SubmittedNotebook, api.SubmittedNotebook.id == api.Grade.notebook_id
+    )
+    there = set(map(tuple, pairs.filter(api.SubmittedNotebook.notebook_id == notebook_id)))
+    for (submitted_id,) in submitted:
         for cell_id in graded.values():
-            if cell_id not in there:
+            if (submitted_id, cell_id) not in there:
                 session.add(api.Grade(cell_id=cell_id, notebook_id=submitted_id))
     session.flush()
