@@ -134,7 +134,7 @@ def examine_release(name: str, source: Notebook, released: Notebook) -> tuple[Fi
     Returns:
         One finding for each cell whose hidden tests or solution can be read in the release.
     """
-    public = "\n".join(_texts(released))
+    public = "\n".join(texts_in(released))
     meant = "\n".join(_REGION.sub("", _source(cell)) for cell in source["cells"])
     findings = []
     for cell in source["cells"]:
@@ -157,10 +157,26 @@ def telling_lines(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(telling + _TITLE.findall(text)))
 
 
-def secrets_of(notebook: Notebook) -> tuple[str, ...]:
-    """Return what of an instructor's notebook no student may read: telling lines that it shows nowhere else."""
+def hidden_lines(notebook: Notebook) -> tuple[str, ...]:
+    """Return the telling lines of all hidden tests that the notebook does not show elsewhere."""
+    return _secret_lines(notebook, "HIDDEN TESTS")
+
+
+def solution_lines(notebook: Notebook) -> tuple[str, ...]:
+    """Return the telling lines of all solutions that the notebook does not show elsewhere."""
+    return _secret_lines(notebook, "SOLUTION")
+
+
+def solution_texts(notebook: Notebook) -> tuple[str, ...]:
+    """Return each solution as a whole, its lines without their indentation."""
+    texts = [text for cell in notebook["cells"] for kind, text in _regions(_source(cell)) if kind == "SOLUTION"]
+    return tuple("\n".join(line.strip() for line in text.strip().splitlines()) for text in texts)
+
+
+def _secret_lines(notebook: Notebook, wanted: str) -> tuple[str, ...]:
     meant = "\n".join(_REGION.sub("", _source(cell)) for cell in notebook["cells"])
-    lines = [line for cell in notebook["cells"] for _, text in _regions(_source(cell)) for line in telling_lines(text)]
+    regions = [text for cell in notebook["cells"] for kind, text in _regions(_source(cell)) if kind == wanted]
+    lines = [line for text in regions for line in telling_lines(text)]
     return tuple(line for line in dict.fromkeys(lines) if line not in meant)
 
 
@@ -230,17 +246,17 @@ def _source(cell: Notebook) -> str:
     return source if isinstance(source, str) else "".join(source)
 
 
-def _texts(value: object) -> Iterator[str]:
+def texts_in(value: object) -> Iterator[str]:
     """Yield every text of a notebook: sources, outputs, metadata; lists of lines as one text."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for key, inner in value.items():
             yield str(key)
-            yield from _texts(inner)
+            yield from texts_in(inner)
     elif isinstance(value, list):
         if all(isinstance(item, str) for item in value):
             yield "".join(value)
         else:
             for item in value:
-                yield from _texts(item)
+                yield from texts_in(item)
