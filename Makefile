@@ -1,5 +1,5 @@
 # Two commands start everything, each on its own and from a fresh clone:
-#     make lab     JupyterLab on lesson 00
+#     make lab     JupyterLab on the next unfinished lesson, at first 00
 #     make test    all tests: units, notebooks, exercises
 # Options: PYTHON=python3.12, VENV=folder, TORCH_INDEX=url (the small CPU-only torch on Linux),
 #          LESSON=04, LAB_ARGS="--no-browser --port 8899"
@@ -7,7 +7,7 @@
 VENV ?= .venv
 PYTHON ?=
 TORCH_INDEX ?=
-LESSON ?= 00
+LESSON ?=
 LAB_ARGS ?=
 PYTEST_ARGS ?=
 

@@ -1,4 +1,4 @@
-"""The `course` command: doctor, lab, check, bench, audit, memory, compare, release, bundle.
+"""The `course` command: doctor, lab, check, bench, audit, memory, compare, progress, submit, release, bundle.
 
 Exit codes: 0 done (passed, usable, clean, fits), 1 not yet (a check failed, MPS is not usable, the audit found
 something, a model does not fit, numbers differ), 2 wrong usage, 130 stopped with Ctrl-C. Each command lives in a module
@@ -12,7 +12,20 @@ import sys
 from collections.abc import Sequence
 
 from course_utils import __version__
-from course_utils.commands import UsageError, audit, bench, bundle, check, compare, doctor, lab, memory, release
+from course_utils.commands import (
+    UsageError,
+    audit,
+    bench,
+    bundle,
+    check,
+    compare,
+    doctor,
+    lab,
+    memory,
+    progress,
+    release,
+    submit,
+)
 
 COMMANDS = {
     "doctor": doctor,
@@ -22,6 +35,8 @@ COMMANDS = {
     "audit": audit,
     "memory": memory,
     "compare": compare,
+    "progress": progress,
+    "submit": submit,
     "release": release,
     "bundle": bundle,
 }
