@@ -63,7 +63,7 @@ def ask(address):
 
 
 def test_course_lab_serves_jupyterlab(server):
-    """`course lab` serves JupyterLab's page, on the next unfinished lesson, with the course's files, on loopback only."""
+    """`course lab` serves JupyterLab on the next unfinished lesson, with the course's files, on loopback only."""
     token, status, page = ask(server)
     base, _, log_path = server
 
