@@ -8,8 +8,9 @@ import submissions
 from small_exercise import CHECK, NAME, SOLUTION, exercise
 
 from course_utils import cli
+from course_utils.grading.hidden_text import hidden_lines, solution_lines
 from course_utils.grading.release import GenerationError, generate, source_names
-from course_utils.grading.release_gate import examine_release, examine_source, hidden_lines, solution_lines
+from course_utils.grading.release_gate import examine_release, examine_source
 from course_utils.grading.release_runs import examine
 
 
@@ -196,6 +197,19 @@ def test_an_unreadable_notebook_is_a_finding(course):
 
     (finding,) = examine(root, NAME)
     assert "it cannot be read" in finding.problem
+
+
+def test_a_file_beside_the_notebook(course, capsys):
+    """A page of answers beside the notebook is refused, since nbgrader copies it; a file of data is released."""
+    root = course(exercise())
+    (root / "solutions" / NAME / "answers.md").write_text("answer_that_is_right = x + x", encoding="utf-8")
+    assert cli.main(["release"]) == 1
+    assert "exercises/42_doubling/answers.md would give away" in capsys.readouterr().out
+
+    (root / "solutions" / NAME / "answers.md").rename(root / "solutions" / NAME / "data.csv")
+    (root / "solutions" / NAME / "data.csv").write_text("1, 2, 3", encoding="utf-8")
+    assert cli.main(["release"]) == 0
+    assert (root / "exercises" / NAME / "data.csv").is_file()
 
 
 def test_generation_replaces_all_or_nothing(course):

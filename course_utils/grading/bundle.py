@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from course_utils.grading.release import generate, source_names
-from course_utils.grading.release_gate import (
-    SHORTEST_TELLING_LINE,
-    hidden_lines,
-    solution_lines,
-    solution_texts,
-    texts_in,
-)
 
 FOLDER = "pytorch-apple-silicon-course"
 # what students get, as patterns below the course's root; exercises/ is generated anew and not copied
@@ -67,41 +58,6 @@ def collect_files(root: Path) -> dict[str, bytes]:
             if path.is_file():
                 files[path.relative_to(scratch).as_posix()] = path.read_bytes()
     return dict(sorted(files.items()))
-
-
-def find_secrets(files: Mapping[str, bytes], sources: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Look for hidden tests and solutions in an archive's files.
-
-    In exercises/ no telling line of either may stand. Elsewhere no line of a hidden test and no solution as a whole;
-    a line of a solution, such as a loop over layers, stands in lessons too.
-
-    Args:
-        files: contents by path.
-        sources: the instructor's notebooks.
-
-    Returns:
-        One sentence for each secret and file.
-    """
-    texts = {name: _readable(name, data) for name, data in files.items()}
-    found = []
-    for source in sources:
-        notebook = dict(source)
-        everywhere = [line for line in hidden_lines(notebook) if len(line) >= SHORTEST_TELLING_LINE]
-        everywhere += [text for text in solution_texts(notebook) if len(text) >= SHORTEST_TELLING_LINE]
-        in_exercises = [*hidden_lines(notebook), *solution_lines(notebook)]
-        for name, text in texts.items():
-            for secret in in_exercises if name.startswith("exercises/") else everywhere:
-                if secret in text:
-                    found.append(f"{name} would give away {secret.splitlines()[0]!r}")
-    return tuple(dict.fromkeys(found))
-
-
-def _readable(name: str, data: bytes) -> str:
-    text = data.decode("utf-8", "replace")
-    if name.endswith(".ipynb"):
-        text = "\n".join(texts_in(json.loads(text)))
-    # a solution copied elsewhere may stand at another indentation
-    return "\n".join(line.strip() for line in text.splitlines())
 
 
 def write_archive(files: Mapping[str, bytes], output: Path) -> None:
