@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from small_exercise import NAME, SOLUTION, exercise
+from described_exercise import NAME, SOLUTION, exercise
 
 from course_utils import cli
 from course_utils.grading.assignment import read_assignment

@@ -4,7 +4,7 @@ import json
 
 import pytest
 import submissions
-from small_exercise import NAME, SOLUTION, exercise
+from described_exercise import NAME, SOLUTION, exercise
 
 from course_utils import cli
 from course_utils.checks import Outcome, Report

@@ -5,7 +5,7 @@ import json
 
 import pytest
 import submissions
-from small_exercise import CHECK, NAME, SOLUTION, exercise
+from described_exercise import CHECK, NAME, SOLUTION, exercise
 
 from course_utils import cli
 from course_utils.grading.hidden_text import hidden_lines, solution_lines
