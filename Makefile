@@ -1,5 +1,5 @@
 # Two commands start everything, each on its own and from a fresh clone:
-#     make lab     JupyterLab on lesson 00
+#     make lab     JupyterLab on the next unfinished lesson, at first 00
 #     make test    all tests: units, notebooks, exercises
 # Options: PYTHON=python3.12, VENV=folder, TORCH_INDEX=url (the small CPU-only torch on Linux),
 #          LESSON=04, LAB_ARGS="--no-browser --port 8899"
@@ -7,7 +7,7 @@
 VENV ?= .venv
 PYTHON ?=
 TORCH_INDEX ?=
-LESSON ?= 00
+LESSON ?=
 LAB_ARGS ?=
 PYTEST_ARGS ?=
 
@@ -22,6 +22,7 @@ lab: $(STAMP)
 
 # one worker runs one notebook (loadscope): cells depend on the cells before them
 test: $(STAMP)
+	@test -d tests || { echo "This archive for students has no tests; clone the repository to run them." >&2; exit 2; }
 	@$(RUN) python -m pytest tests notebooks solutions --nbval-lax --nbval-current-env -n 2 --dist loadscope $(PYTEST_ARGS)
 
 lint: $(STAMP)

@@ -1,8 +1,9 @@
-"""The `course` command: doctor, lab, check, bench, audit, memory, compare, release.
+"""The `course` command: doctor, lab, check, bench, audit, memory, compare, progress, submit, release, bundle.
 
 Exit codes: 0 done (passed, usable, clean, fits), 1 not yet (a check failed, MPS is not usable, the audit found
-something, a model does not fit, numbers differ), 2 wrong usage, 130 stopped with Ctrl-C. Each command lives in a module
-of `course_utils.commands`, which loads torch and the rest only when it runs, so that `course --help` answers at once.
+something, a model does not fit, numbers differ, an exercise was refused), 2 wrong usage, 130 stopped with Ctrl-C.
+Each command lives in a module of `course_utils.commands`, which loads torch and the rest only when it runs, so that
+`course --help` answers at once.
 """
 
 from __future__ import annotations
@@ -12,7 +13,20 @@ import sys
 from collections.abc import Sequence
 
 from course_utils import __version__
-from course_utils.commands import UsageError, audit, bench, check, compare, doctor, lab, memory, release
+from course_utils.commands import (
+    UsageError,
+    audit,
+    bench,
+    bundle,
+    check,
+    compare,
+    doctor,
+    lab,
+    memory,
+    progress,
+    release,
+    submit,
+)
 
 COMMANDS = {
     "doctor": doctor,
@@ -22,7 +36,10 @@ COMMANDS = {
     "audit": audit,
     "memory": memory,
     "compare": compare,
+    "progress": progress,
+    "submit": submit,
     "release": release,
+    "bundle": bundle,
 }
 
 
@@ -32,7 +49,7 @@ def build_parser() -> argparse.ArgumentParser:
         prog="course",
         description="PyTorch on Apple Silicon, a hands-on course: measure this machine, open lessons, check exercises.",
         epilog="exit codes: 0 done, 1 not yet (a check failed, MPS is not usable, the audit found something, "
-        "a model does not fit, numbers differ), 2 wrong usage, 130 stopped",
+        "a model does not fit, numbers differ, an exercise was refused), 2 wrong usage, 130 stopped",
     )
     parser.add_argument("--version", action="version", version=f"course {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
