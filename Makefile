@@ -35,11 +35,13 @@ lint: $(STAMP)
 	@$(RUN) ruff format --check .
 	@$(RUN) mypy
 	@$(RUN) python scripts/format_notebooks.py --check
+	@$(RUN) python -m scripts.draw_architecture --check
 
 format: $(STAMP)
 	@$(RUN) ruff check --fix --quiet .
 	@$(RUN) ruff format --quiet .
 	@$(RUN) python scripts/format_notebooks.py
+	@$(RUN) python -m scripts.draw_architecture
 
 # exercises/ is generated from solutions/, and from nothing else
 release: $(STAMP)
