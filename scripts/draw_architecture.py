@@ -29,7 +29,7 @@ MARK_WORDS = {
 }
 FONT = "system-ui, 'DejaVu Sans', Helvetica, Arial, sans-serif"
 INK, ARROW, PAPER, FRAME = "#222222", "#555555", "#ffffff", "#222222"
-BOX_HEIGHT, LAYER_HEIGHT, GAP, PASSING_WIDTH, MARGIN = 48, 104, 22, 10, 28
+BOX_HEIGHT, LAYER_HEIGHT, GAP, PASSING_WIDTH, MARGIN = 48, 96, 14, 6, 16
 TOP = 112  # the row of lessons, exercises and the legend
 
 
@@ -45,9 +45,9 @@ def size_words(room: Room) -> str:
     return f"{room.files} {kind}{'s' if room.files > 1 else ''}"
 
 
-def box_width(room: Room) -> float:
+def box_width(room: Room, marks: Sequence[str]) -> float:
     """Estimate how wide a room's box has to be, in units of the drawing, for its name, size and marks."""
-    return max(9.4 * len(room.name), 6.6 * len(size_words(room)) + 3 * 17) + 24
+    return max(10.2 * len(room.name), 6.8 * len(size_words(room)) + 17 * len(marks)) + 20
 
 
 def text(x: float, y: float, words: str, *, size: int = 12, bold: bool = False, anchor: str = "start") -> str:
@@ -68,7 +68,7 @@ def mark(x: float, y: float, name: str) -> str:
 
 def box(x: float, y: float, room: Room, marks: Sequence[str]) -> list[str]:
     """Draw a room whose upper edge is at y and whose middle is at x."""
-    width = box_width(room)
+    width = box_width(room, marks)
     left = x - width / 2
     package = ' stroke-width="2.4"' if room.files > 1 else ' stroke-width="1.2"'
     return [
@@ -137,7 +137,7 @@ def draw(house: House) -> str:
         ValueError: when arrows lead in a circle.
     """
     layout = arrange(drawn(house))
-    widths = {name: box_width(room) for name, room in house.rooms.items()}
+    widths = {name: box_width(room, marks_of(room, house)) for name, room in house.rooms.items()}
     x = {
         place: value + MARGIN
         for place, value in positions(layout, widths, gap=GAP, passing_width=PASSING_WIDTH).items()
@@ -151,7 +151,7 @@ def draw(house: House) -> str:
                 room = house.rooms[place.box]
                 parts += box(x[place], top_of(place.layer), room, marks_of(room, house))
     right = max(x[place] + (widths[place.box] / 2 if place.passes_to is None else 0) for place in x) + MARGIN
-    width = max(right, 900)
+    width = max(right, 860)
     bottom = top_of(len(layout.layers) - 1) + BOX_HEIGHT + 30
     notes = _notes(house)
     height = bottom + 18 * len(notes) + 10
@@ -176,8 +176,8 @@ def _top_row(house: House) -> list[str]:
     left: float = MARGIN
     for name in (LESSONS, EXERCISES):
         room = house.rooms[name]
-        parts += box(left + box_width(room) / 2, 22, room, [name])
-        left += box_width(room) + GAP
+        parts += box(left + box_width(room, [name]) / 2, 22, room, [name])
+        left += box_width(room, [name]) + GAP
     for index, (name, words) in enumerate(MARK_WORDS.items()):
         parts += [mark(left + 6, 20 + 18 * index, name), text(left + 28, 31 + 18 * index, words)]
     right = left + 28 + 250

@@ -15,7 +15,8 @@ PLACEHOLDERS = ("NN_name", "exNN", "-k NN")
 
 def commands():
     """Return the command lines of the code blocks, without comments."""
-    return [shlex.split(line, comments=True) for block in BLOCKS for line in block.splitlines() if line.strip()]
+    split = (shlex.split(line, comments=True) for block in BLOCKS for line in block.splitlines())
+    return [words for words in split if words]
 
 
 def test_files_exist():
