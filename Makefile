@@ -45,7 +45,7 @@ format: $(STAMP)
 
 # exercises/ is generated from solutions/, and from nothing else
 release: $(STAMP)
-	@$(RUN) python scripts/release_exercises.py
+	@$(RUN) course release
 
 # made again only when the list of dependencies changes
 $(STAMP): pyproject.toml scripts/setup_environment.sh

@@ -28,6 +28,7 @@ def main() -> None:
         shell = InteractiveShell.instance(colors="nocolor", xmode="Plain")
         for number, source in cells:
             print(json.dumps({"started": number}), file=results)
+            written_before = _size_of_stderr()
             with capture_output(display=False) as captured:
                 outcome = shell.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]
             error = outcome.error_before_exec or outcome.error_in_exec
@@ -35,10 +36,21 @@ def main() -> None:
                 "finished": number,
                 "error": None if error is None else f"{type(error).__name__}: {error}",
                 "output": captured.stdout[:MAX_OUTPUT_CHARACTERS],
+                "stderr": (captured.stderr + _stderr_after(written_before))[:MAX_OUTPUT_CHARACTERS],
                 "value": outcome.result if isinstance(outcome.result, int | float) else None,
                 "reports": _take_reports(),
             }
             print(json.dumps(finished), file=results)
+
+
+def _size_of_stderr() -> int:
+    return os.fstat(2).st_size
+
+
+def _stderr_after(position: int) -> str:
+    """Return what libraries wrote past Python, where standard error is a file that can be read back."""
+    written = _size_of_stderr() - position
+    return os.pread(2, written, position).decode("utf-8", "replace") if written > 0 else ""
 
 
 def _take_reports() -> list[dict[str, Any]]:

@@ -75,6 +75,8 @@ def in_student_process(function: F) -> F:
 
 # finished tasks of this process, in order; `course check` reads them
 reports: list[Report] = []
+# called with each outcome as it is found; the grader listens
+listeners: list[Callable[[Task, Outcome], None]] = []
 
 
 class Task:
@@ -130,6 +132,8 @@ class Task:
                 difference = find_difference(result, expected, rtol=rtol)
                 outcome = Outcome(title, True) if difference is None else Outcome(title, False, *difference)
         self.outcomes.append(outcome)
+        for listener in listeners:
+            listener(self, outcome)
         print(outcome)
 
     def score(self) -> float:

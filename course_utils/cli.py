@@ -1,4 +1,4 @@
-"""The `course` command: doctor, lab, check, bench, audit, memory, compare.
+"""The `course` command: doctor, lab, check, bench, audit, memory, compare, release.
 
 Exit codes: 0 done (passed, usable, clean, fits), 1 not yet (a check failed, MPS is not usable, the audit found
 something, a model does not fit, numbers differ), 2 wrong usage, 130 stopped with Ctrl-C. Each command lives in a module
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from course_utils import __version__
-from course_utils.commands import UsageError, audit, bench, check, compare, doctor, lab, memory
+from course_utils.commands import UsageError, audit, bench, check, compare, doctor, lab, memory, release
 
 COMMANDS = {
     "doctor": doctor,
@@ -22,6 +22,7 @@ COMMANDS = {
     "audit": audit,
     "memory": memory,
     "compare": compare,
+    "release": release,
 }
 
 

@@ -31,6 +31,7 @@ class PracticeResult:
         errors: pairs (cell number, error) of cells that raised.
         stopped: why the run ended early, or None.
         unchecked: grade ids of check cells that never gave a verdict.
+        stderr: pairs (cell number, text) of cells that wrote to standard error.
     """
 
     exercise: str
@@ -38,6 +39,7 @@ class PracticeResult:
     errors: tuple[tuple[int, str], ...]
     stopped: str | None
     unchecked: tuple[str, ...]
+    stderr: tuple[tuple[int, str], ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -111,6 +113,7 @@ def run_checks(
         errors=tuple((number, event["error"]) for number, event in sorted(finished.items()) if event["error"]),
         stopped=stopped,
         unchecked=tuple(cell.grade_id or f"in cell {cell.number}" for cell in silent),
+        stderr=tuple((number, event["stderr"]) for number, event in sorted(finished.items()) if event["stderr"]),
     )
 
 

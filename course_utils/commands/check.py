@@ -35,7 +35,7 @@ def find_notebook(exercise: Exercise, given: Path | None) -> Path:
     if not exercise.released.is_file():
         raise UsageError(
             f"exercise {exercise.name} was never released: exercises/{exercise.name}/ has no notebook; "
-            f"an instructor makes it with `nbgrader generate_assignment {exercise.name}`"
+            f"an instructor makes it with `course release {exercise.name}`"
         )
     return exercise.released
 

@@ -1,0 +1,87 @@
+"""Frames between the checks and the student's process: one JSON object and raw bytes, each of a stated size.
+
+    8 bytes   length of the JSON, length of all blobs together (big endian)
+    JSON      {"blobs": [lengths], ...}
+    blobs     raw bytes, one after the other
+
+Nothing else ever crosses: no pickle, no code objects. The reader names the most that it takes.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass, field
+from typing import Any
+
+HEADER = struct.Struct(">II")
+
+
+class FrameError(ValueError):
+    """The bytes are no frame, or a larger one than allowed; the message says which."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One message.
+
+    Args:
+        content: a JSON object.
+        blobs: raw bytes that it refers to by their place.
+    """
+
+    content: dict[str, Any]
+    blobs: list[bytes] = field(default_factory=list)
+
+    def to_bytes(self) -> bytes:
+        """Return the frame as it goes over a socket."""
+        text = json.dumps(self.content | {"blobs": [len(blob) for blob in self.blobs]}).encode("utf-8", "surrogatepass")
+        return b"".join([HEADER.pack(len(text), sum(map(len, self.blobs))), text, *self.blobs])
+
+
+class FrameReader:
+    """Collects bytes until a frame is whole.
+
+    Args:
+        most_bytes: the largest frame that is taken.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self._bytes = bytearray()
+
+    def feed(self, data: bytes) -> Frame | None:
+        """Add bytes; return the frame when it is whole.
+
+        Raises:
+            FrameError: when the frame is too large or is none. Its sizes are checked before anything is kept.
+        """
+        self._bytes += data
+        if len(self._bytes) < HEADER.size:
+            return None
+        text_bytes, blob_bytes = HEADER.unpack_from(self._bytes)
+        if text_bytes + blob_bytes > self.most_bytes:
+            raise FrameError(f"a value of {text_bytes + blob_bytes:,} bytes; at most {self.most_bytes:,} are taken")
+        whole = HEADER.size + text_bytes + blob_bytes
+        if len(self._bytes) < whole:
+            return None
+        frame = _read(bytes(self._bytes[HEADER.size : whole]), text_bytes)
+        del self._bytes[:whole]
+        return frame
+
+
+def _read(data: bytes, text_bytes: int) -> Frame:
+    try:
+        content = json.loads(data[:text_bytes].decode("utf-8", "surrogatepass"))
+        lengths = content.pop("blobs")
+        if not all(type(length) is int and length >= 0 for length in lengths):
+            raise ValueError("a blob's length is not a number")
+        if sum(lengths) != len(data) - text_bytes:
+            raise ValueError("the blobs' lengths do not add up")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise FrameError(f"not a frame: {error}") from error
+    blobs, start = [], text_bytes
+    for length in lengths:
+        blobs.append(data[start : start + length])
+        start += length
+    return Frame(content, blobs)

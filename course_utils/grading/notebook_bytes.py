@@ -1,0 +1,159 @@
+"""Read the bytes that a student handed in as a notebook: kindly, and without trusting anything in them.
+
+What honest students hand in is read: a byte-order mark, UTF-16, Latin-1, nbformat 3 to 5, cells with and without ids.
+What cannot be read gets one sentence that tells the student what to do.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+# column 0 of a line; inside a notebook's strings a line break is written \n, so these are the file's own
+_FILE_CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})(?=[ \r\n]|$)", re.MULTILINE)
+_OTHER_FILES = (
+    (b"PK\x03\x04", "a zip"),
+    (b"%PDF", "a PDF"),
+    (b"\x89PNG", "a picture"),
+    (b"\x1f\x8b", "a gzip file"),
+)
+_OTHER_TEXTS = (("<", "a web page"), ("{\\rtf", "a text document"), ("#", "a script"), ("import ", "a script"))
+_SAVE_AGAIN = "hand in the .ipynb file as JupyterLab saves it"
+
+
+@dataclass(frozen=True)
+class SubmittedCell:
+    """One cell of a submitted notebook.
+
+    Args:
+        number: its place in the notebook, from 1.
+        kind: "code", "markdown", "raw", or whatever the file says.
+        source: its text, lines ending in a line feed.
+        grade_id: nbgrader's id; empty when there is none.
+        cell_id: the notebook format's own id; empty when there is none.
+    """
+
+    number: int
+    kind: str
+    source: str
+    grade_id: str
+    cell_id: str
+
+
+class NotANotebookError(ValueError):
+    """The bytes are no notebook that can be read; the message is one sentence for the student."""
+
+
+def read_submitted_cells(data: bytes, *, limit_bytes: int) -> tuple[tuple[SubmittedCell, ...], tuple[str, ...]]:
+    """Read the cells of a submitted file.
+
+    Args:
+        data: the file.
+        limit_bytes: the size above which nothing of it is read.
+
+    Returns:
+        The cells in order, and notes, one sentence each.
+
+    Raises:
+        NotANotebookError: when it is no notebook. Nothing else is raised, whatever the bytes are.
+    """
+    if len(data) > limit_bytes:
+        raise NotANotebookError(too_large(len(data), limit_bytes))
+    text, notes = _decode(data)
+    content = _parse(text)
+    return tuple(_read_cell(number, cell) for number, cell in enumerate(_list_cells(content), start=1)), notes
+
+
+def too_large(size_bytes: int, limit_bytes: int) -> str:
+    """Write the sentence for a file that is larger than allowed."""
+    return (
+        f"the file has {size_bytes / 1e6:.1f} MB, and more than {limit_bytes / 1e6:.1f} MB are not read; "
+        "clear the outputs of all cells and hand in again"
+    )
+
+
+def _decode(data: bytes) -> tuple[str, tuple[str, ...]]:
+    if not data.strip():
+        raise NotANotebookError("the file is empty; save the notebook and hand in again")
+    if not data.strip(b"\0"):
+        raise NotANotebookError("the file holds nothing but zeros, so it was not saved completely; hand in again")
+    for start, what in _OTHER_FILES:
+        if data.startswith(start):
+            raise NotANotebookError(f"the file is {what}, not a notebook; {_SAVE_AGAIN}")
+    encoding = json.detect_encoding(data)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        if not encoding.startswith("utf-8"):
+            raise NotANotebookError(f"the file is broken at byte {error.start}; {_SAVE_AGAIN}") from error
+        note = f"the file is not UTF-8 (byte {error.start}); it was read as Latin-1, so accents may be wrong"
+        return data.removeprefix(b"\xef\xbb\xbf").decode("latin-1"), (note,)
+    return text, () if encoding.startswith("utf-8") else (f"the file is {encoding.upper()}, not UTF-8; it was read",)
+
+
+def _parse(text: str) -> Any:
+    try:
+        # strict=False: an editor that wrote a tab or a line break into a string did not change the code
+        return json.loads(text, strict=False, parse_int=_skip_number, parse_float=_skip_number)
+    except json.JSONDecodeError as error:
+        raise NotANotebookError(_why_not_json(text, error)) from error
+    except RecursionError as error:
+        raise NotANotebookError(f"the file is nested too deep for a notebook; {_SAVE_AGAIN}") from error
+
+
+def _skip_number(digits: str) -> int:
+    """Stand in for a number: no number in a submission counts, and Python refuses one of 5,000 digits."""
+    return len(digits[:1])
+
+
+def _why_not_json(text: str, error: json.JSONDecodeError) -> str:
+    mark = _FILE_CONFLICT.search(text)
+    if mark is not None:
+        line = text.count("\n", 0, mark.start()) + 1
+        return (
+            f"line {line} of the file is a merge-conflict mark ({mark.group()}); "
+            "keep one version of what stands between the marks, see that the notebook opens, and hand in again"
+        )
+    start = text.lstrip("\ufeff \t\r\n")
+    for beginning, what in _OTHER_TEXTS:
+        if start.startswith(beginning):
+            return f"the file is {what}, not a notebook; {_SAVE_AGAIN}"
+    if not text[error.pos :].strip() or error.msg.startswith("Unterminated string"):
+        return f"the file ends in line {text.count(chr(10)) + 1} in the middle of the notebook; hand in the whole file"
+    return f"line {error.lineno} of the file is not JSON, so it is no notebook; {_SAVE_AGAIN}"
+
+
+def _list_cells(content: Any) -> list[Any]:
+    if isinstance(content, dict):
+        if isinstance(content.get("cells"), list):
+            return list(content["cells"])
+        # nbformat 3 kept its cells in worksheets
+        sheets = content.get("worksheets")
+        if isinstance(sheets, list):
+            lists = [sheet.get("cells") for sheet in sheets if isinstance(sheet, dict)]
+            return [cell for cells in lists if isinstance(cells, list) for cell in cells]
+    raise NotANotebookError(f"the file is JSON but no notebook, since it has no list of cells; {_SAVE_AGAIN}")
+
+
+def _read_cell(number: int, cell: Any) -> SubmittedCell:
+    known = cell if isinstance(cell, dict) else {}
+    metadata = known.get("metadata")
+    grading = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    # nbformat 3 called the source of a code cell its input
+    source = known.get("source", known.get("input", ""))
+    return SubmittedCell(
+        number=number,
+        kind=_text(known.get("cell_type")) or "raw",
+        source=_text(source).replace("\r\n", "\n").replace("\r", "\n"),
+        grade_id=_text(grading.get("grade_id")) if isinstance(grading, dict) else "",
+        cell_id=_text(known.get("id")),
+    )
+
+
+def _text(value: Any) -> str:
+    """Return a string, or a list of strings joined; anything else is no text."""
+    if isinstance(value, list):
+        return "".join(part for part in value if isinstance(part, str))
+    return value if isinstance(value, str) else ""
