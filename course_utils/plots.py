@@ -223,7 +223,7 @@ def plot_roofline(roofline: Roofline, *, title: str | None = None) -> Figure:
     Returns:
         The figure; its sentence is printed.
     """
-    figure, axes = _new_figure(7.5, 4.4)
+    figure, axes = _new_figure(7.5, 4.8)
     shown = [operation for operation in roofline.operations if operation.flop > 0]
     intensities = [roofline.ridge, *(operation.intensity for operation in shown)]
     low, high = min(intensities) / 4, max(intensities) * 4
@@ -247,12 +247,12 @@ def plot_roofline(roofline: Roofline, *, title: str | None = None) -> Figure:
     ratio = f"{roofline.bytes_per_s / 1e9:.0f} GB/s"
     axes.text(roofline.ridge / 1.15, bottom / 2.4, "memory is the limit", ha="right", fontsize=9, color=INK)
     axes.text(roofline.ridge * 1.15, bottom / 2.4, "arithmetic is the limit", ha="left", fontsize=9, color=INK)
-    axes.annotate(ratio, (low, roof[0][1]), textcoords="offset points", xytext=(4, 16), fontsize=9, color=INK)
+    axes.annotate(ratio, (low, roof[0][1]), textcoords="offset points", xytext=(16, -4), fontsize=9, color=INK)
     axes.text(high, roof[2][1] * 1.2, f"{roofline.flop_per_s / 1e9:.0f} GFLOP/s", ha="right", fontsize=9, color=INK)
     axes.set_xlabel("arithmetic intensity, FLOP for each byte moved (log axis)")
     axes.set_ylabel("GFLOP/s (log axis)")
     axes.set_title(title or f"Roofline of {roofline.device}, {roofline.source}", color=INK, fontsize=11)
     if shown:
-        axes.legend(frameon=False, fontsize=8, loc="upper left")
+        figure.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=2)
     print(roofline_caption(roofline))
     return figure

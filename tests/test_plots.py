@@ -93,11 +93,12 @@ def test_operations_differ_by_mark(capsys):
     """Each operation has its own mark and its share in the legend; one without FLOP has no place on the axes."""
     operations = [MeasuredOperation(f"work {n}", flop=n * 1e9, n_bytes=1e9, seconds=0.5) for n in (0, 1, 100)]
 
-    axes = plots.plot_roofline(roofline(*operations)).axes[0]
+    figure = plots.plot_roofline(roofline(*operations))
 
+    axes = figure.axes[0]
     marks = [line.get_marker() for line in axes.lines if line.get_marker() not in ("None", "")]
     assert len(set(marks)) == len(marks) == 2
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
         "work 1, 2% of the roof",
         "work 100, 20% of the roof",
     ]
