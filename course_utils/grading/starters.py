@@ -22,6 +22,7 @@ from course_utils.grading.sandbox import Sandbox, SandboxError
 
 WARM_UP_S = 180.0
 END_PATIENCE_S = 2.0
+NO_FILE = -1  # the file descriptor of a closed socket
 LONGEST_REQUEST = 2**20
 LONGEST_REPLY = 2**16
 
@@ -224,17 +225,26 @@ class ForkingStarter:
             SandboxError: when that is impossible.
         """
         try:
-            channel, output_fd = ask_for_process(self.control, self.sandbox, limits)
-        except OSError:
-            self._renew()
-            channel, output_fd = ask_for_process(self.control, self.sandbox, limits)
+            return self._start(limits)
+        except (OSError, StudentGone) as error:
+            if self.control.fileno() != NO_FILE and not isinstance(error, OSError):
+                said = self.template.last_lines() if self.template is not None else ""
+                raise SandboxError(f"a submission cannot be shut in: {said or error}") from None
+        # the template has ended: another one, and another try
+        self._renew()
+        try:
+            return self._start(limits)
+        except (OSError, StudentGone) as error:
+            raise SandboxError(f"a submission cannot be shut in: {error}") from None
+
+    def _start(self, limits: Limits) -> Connection:
+        channel, output_fd = ask_for_process(self.control, self.sandbox, limits)
         connection = Connection(channel, output_fd, limits, self._wait_for_end)
         try:
             connection.wait_until_ready()
-        except StudentGone as gone:
+        except StudentGone:
             connection.close()
-            said = self.template.last_lines() if self.template is not None else ""
-            raise SandboxError(f"a submission cannot be shut in: {said or gone.message}") from None
+            raise
         return connection
 
     def _wait_for_end(self, seconds: float) -> int | None:
