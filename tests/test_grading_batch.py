@@ -19,7 +19,7 @@ from small_exercise import NAME, SOLVED, submitted, submitted_bytes
 from course_utils.grading import pool
 from course_utils.grading.batch import grade_batch
 from course_utils.grading.collect import collect
-from course_utils.grading.job import Surroundings, digest_of, read_job, submission_of
+from course_utils.grading.job import digest_of, read_job, submission_of, surroundings_here
 from course_utils.grading.limits import Limits
 from course_utils.grading.process_tree import read_usage
 from course_utils.grading.report import csv_text, short_rows
@@ -27,7 +27,7 @@ from course_utils.grading.result import Reason, read_result
 from course_utils.grading.store import load_result, result_path
 
 ASSIGNMENT = small_exercise.assignment()
-HERE = Surroundings("2.14.1", "0.1.0", "stand-in")
+HERE = surroundings_here("stand-in")
 TESTS = Path(__file__).resolve().parent
 
 
@@ -205,7 +205,7 @@ def test_only_what_changed_is_graded(tmp_path, monkeypatch):
 
 
 def test_an_old_score_never_stands(tmp_path):
-    """A submission that was destroyed, or that the grader fails on, replaces the old result; a failure is tried again."""
+    """A destroyed submission, or one that the grader fails on, replaces the old result; a failure is tried again."""
     root = hand_in(tmp_path / "in", ada=SOLVED, bob=SOLVED)
     _, before = grade(root)
     assert before["ada"].points == 4
@@ -300,7 +300,7 @@ def test_ctrl_c(tmp_path, whole_group):
 def wait_for(path, process):
     """Wait until a process has written a file, and read it."""
     while not path.exists():
-        assert process.poll() is None, process.stderr.read()
+        assert process.poll() is None, f"it ended with {process.returncode} before"
         time.sleep(0.01)
     return path.read_text()
 
