@@ -1,8 +1,9 @@
-"""The `course` command: doctor, lab, check, bench, audit, memory, compare, release.
+"""The `course` command: doctor, lab, check, bench, audit, memory, compare, release, grade.
 
 Exit codes: 0 done (passed, usable, clean, fits), 1 not yet (a check failed, MPS is not usable, the audit found
-something, a model does not fit, numbers differ), 2 wrong usage, 130 stopped with Ctrl-C. Each command lives in a module
-of `course_utils.commands`, which loads torch and the rest only when it runs, so that `course --help` answers at once.
+something, a model does not fit, numbers differ, somebody could not be graded), 2 wrong usage, 130 stopped with Ctrl-C.
+Each command lives in a module of `course_utils.commands`, which loads torch and the rest only when it runs, so that
+`course --help` answers at once.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from course_utils import __version__
-from course_utils.commands import UsageError, audit, bench, check, compare, doctor, lab, memory, release
+from course_utils.commands import UsageError, audit, bench, check, compare, doctor, grade, lab, memory, release
 
 COMMANDS = {
     "doctor": doctor,
@@ -23,6 +24,7 @@ COMMANDS = {
     "memory": memory,
     "compare": compare,
     "release": release,
+    "grade": grade,
 }
 
 
@@ -32,7 +34,7 @@ def build_parser() -> argparse.ArgumentParser:
         prog="course",
         description="PyTorch on Apple Silicon, a hands-on course: measure this machine, open lessons, check exercises.",
         epilog="exit codes: 0 done, 1 not yet (a check failed, MPS is not usable, the audit found something, "
-        "a model does not fit, numbers differ), 2 wrong usage, 130 stopped",
+        "a model does not fit, numbers differ, somebody could not be graded), 2 wrong usage, 130 stopped",
     )
     parser.add_argument("--version", action="version", version=f"course {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
