@@ -33,8 +33,11 @@ _HOME = {
     "published_times": "published",
     "Sweep": "sweeps",
     "sweep_devices": "sweeps",
+    "MeasuredOperation": "roofline",
+    "Roofline": "roofline",
     "plot_comparison": "plots",
     "plot_raw_times": "plots",
+    "plot_roofline": "plots",
     "plot_sweep": "plots",
     "Task": "checks",
     "in_student_process": "checks",
@@ -49,8 +52,10 @@ _HOME = {
 __all__ = [
     "Audit",
     "Comparison",
+    "MeasuredOperation",
     "Probe",
     "Published",
+    "Roofline",
     "Sweep",
     "Task",
     "Timing",
@@ -71,6 +76,7 @@ __all__ = [
     "pick_device",
     "plot_comparison",
     "plot_raw_times",
+    "plot_roofline",
     "plot_sweep",
     "probe_mps",
     "published_times",
@@ -87,8 +93,9 @@ if TYPE_CHECKING:
     from course_utils.measurement import Comparison, Timing, format_duration
     from course_utils.memory import estimate_memory, fits, memory_budget
     from course_utils.numerics import compare_numerics
-    from course_utils.plots import plot_comparison, plot_raw_times, plot_sweep
+    from course_utils.plots import plot_comparison, plot_raw_times, plot_roofline, plot_sweep
     from course_utils.published import Published, published_times
+    from course_utils.roofline import MeasuredOperation, Roofline
     from course_utils.sweeps import Sweep, sweep_devices
     from course_utils.timing import benchmark, compare_devices
     from course_utils.toy_device import ToyDevice

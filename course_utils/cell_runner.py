@@ -44,7 +44,10 @@ def main() -> None:
 
 
 def _size_of_stderr() -> int:
-    return os.fstat(2).st_size
+    try:
+        return os.fstat(2).st_size
+    except OSError:  # a cell closed it
+        return 0
 
 
 def _stderr_after(position: int) -> str:

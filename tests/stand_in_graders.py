@@ -7,7 +7,7 @@ import re
 import threading
 from pathlib import Path
 
-from small_exercise import SOLVED
+from two_tasks import SOLVED
 
 from course_utils.grading.result import Reason, SubmissionResult, TaskResult
 from course_utils.grading.sandbox import SandboxError

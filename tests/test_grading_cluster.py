@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
-import small_exercise
-from small_exercise import NAME, SOLVED, submitted_bytes
+import two_tasks
 from test_grading_batch import ASSIGNMENT, hand_in, has_ended, wait_for
+from two_tasks import NAME, SOLVED, submitted_bytes
 
 from course_utils.grading.batch import grade_batch
 from course_utils.grading.cluster import Cluster, ClusterError, describe_worker, grade_remote
@@ -90,7 +90,7 @@ def grade(root, cluster):
     """Grade what was handed in on a cluster."""
     rows = collect(root, ASSIGNMENT, Limits())
     batch = grade_batch(
-        small_exercise.source_bytes(),
+        two_tasks.source_bytes(),
         NAME,
         rows,
         root.parent / "graded",
@@ -153,7 +153,7 @@ def test_no_worker(local):
 
 def test_what_a_worker_runs():
     """A worker answers bytes with a line of JSON, and keeps its grader; here in this process."""
-    job = Job(NAME, small_exercise.source_bytes(), "ada", f"{NAME}.ipynb", submitted_bytes(SOLVED), Limits())
+    job = Job(NAME, two_tasks.source_bytes(), "ada", f"{NAME}.ipynb", submitted_bytes(SOLVED), Limits())
     lines = [grade_remote(job.to_bytes(), STAND_IN) for _ in range(2)]
 
     assert lines[0] == lines[1]

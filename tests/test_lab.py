@@ -14,6 +14,8 @@ import urllib.request
 import pytest
 from submissions import ROOT
 
+from course_utils.commands.lab import choose_lesson
+
 LIMIT_S = 120
 
 
@@ -61,13 +63,13 @@ def ask(address):
 
 
 def test_course_lab_serves_jupyterlab(server):
-    """`course lab` serves JupyterLab's page, opened on lesson 00, with the course's files, on loopback only."""
+    """`course lab` serves JupyterLab on the next unfinished lesson, with the course's files, on loopback only."""
     token, status, page = ask(server)
     base, _, log_path = server
 
     assert status == 200
     assert "JupyterLab" in page
-    assert "lab/tree/notebooks/00_start_here.ipynb" in log_path.read_text()
+    assert f"lab/tree/notebooks/{choose_lesson(ROOT, None).name}" in log_path.read_text()
     with urllib.request.urlopen(f"{base}/api/contents/exercises?token={token}", timeout=10) as answer:
         names = [entry["name"] for entry in json.load(answer)["content"]]
     assert "04_measuring_time" in names

@@ -5,52 +5,13 @@ import json
 
 import pytest
 import submissions
+from described_exercise import CHECK, NAME, SOLUTION, exercise
 
 from course_utils import cli
+from course_utils.grading.hidden_text import hidden_lines, solution_lines
 from course_utils.grading.release import GenerationError, generate, source_names
-from course_utils.grading.release_gate import examine_release, examine_source, secrets_of
+from course_utils.grading.release_gate import examine_release, examine_source
 from course_utils.grading.release_runs import examine
-
-NAME = "42_doubling"
-SOLUTION = '''def double(x):
-    """Return twice x."""
-    ### BEGIN SOLUTION
-    answer_that_is_right = x + x
-    return answer_that_is_right
-    ### END SOLUTION
-    raise NotImplementedError("task 42.1: write double")'''
-CHECK = """task = Task("42.1 Doubling", points=2)
-task.check("twice two", yours=lambda: double(2), expected=4)
-### BEGIN HIDDEN TESTS
-task.check("twice a hundred", yours=lambda: double(100), expected=200)
-### END HIDDEN TESTS
-task.score()"""
-
-
-def cell(cell_id, source, **grading):
-    """Describe a code cell; with nbgrader's fields where some are given."""
-    known = {"grade": False, "solution": False, "locked": False, "task": False, "schema_version": 3}
-    metadata = {"nbgrader": known | {"grade_id": cell_id, "cell_type": "code"} | grading} if grading else {}
-    return {
-        "cell_type": "code",
-        "id": cell_id,
-        "metadata": metadata,
-        "source": source,
-        "outputs": [],
-        "execution_count": None,
-    }
-
-
-def exercise(*, solution=SOLUTION, check=CHECK, tools=None, **grading):
-    """Describe an exercise with one task that is fit for release, unless told otherwise."""
-    cells = [
-        cell("ex42-setup", "from course_utils import Task, in_student_process"),
-        cell("ex42-task1", solution, solution=True),
-        *([cell("ex42-task1-tools", tools, locked=True)] if tools else []),
-        cell("ex42-task1-check", check, **({"grade": True, "locked": True, "points": 2} | grading)),
-    ]
-    kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-    return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
 
 @pytest.fixture
@@ -85,7 +46,8 @@ def test_nothing_secret_is_in_the_own_releases(name):
     source = submissions.source_notebook(name)
 
     assert examine_release(name, source, submissions.released_notebook(name)) == ()
-    assert len(secrets_of(source)) > 20
+    assert len(hidden_lines(source)) > 10
+    assert len(solution_lines(source)) > 5
 
 
 @pytest.mark.parametrize(
@@ -235,6 +197,19 @@ def test_an_unreadable_notebook_is_a_finding(course):
 
     (finding,) = examine(root, NAME)
     assert "it cannot be read" in finding.problem
+
+
+def test_a_file_beside_the_notebook(course, capsys):
+    """A page of answers beside the notebook is refused, since nbgrader copies it; a file of data is released."""
+    root = course(exercise())
+    (root / "solutions" / NAME / "answers.md").write_text("answer_that_is_right = x + x", encoding="utf-8")
+    assert cli.main(["release"]) == 1
+    assert "exercises/42_doubling/answers.md would give away" in capsys.readouterr().out
+
+    (root / "solutions" / NAME / "answers.md").rename(root / "solutions" / NAME / "data.csv")
+    (root / "solutions" / NAME / "data.csv").write_text("1, 2, 3", encoding="utf-8")
+    assert cli.main(["release"]) == 0
+    assert (root / "exercises" / NAME / "data.csv").is_file()
 
 
 def test_generation_replaces_all_or_nothing(course):

@@ -62,7 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.timeout <= 0:
         raise UsageError(f"--timeout is {arguments.timeout:g}; it has to be above 0 seconds")
     try:
-        exercise = find_exercise(find_course_root(), arguments.exercise)
+        root = find_course_root()
+        exercise = find_exercise(root, arguments.exercise)
         notebook = find_notebook(exercise, arguments.notebook)
         cells = read_cells(notebook)
         require_exercise_cells(cells, exercise, notebook)
@@ -71,16 +72,15 @@ def run(arguments: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from course_utils.practice import run_checks
+    from course_utils.read_progress import check_and_remember
 
     total = sum(cell.kind == "code" for cell in cells)
     quiet = arguments.json or not sys.stderr.isatty()
     with tqdm(total=total, unit="cell", desc=exercise.name, disable=quiet, leave=False) as bar:
-        result = run_checks(
-            exercise.name,
-            cells,
-            folder=notebook.resolve().parent,
-            timeout_s=arguments.timeout,
-            on_cell=bar.update,
-        )
+        if arguments.notebook is None:
+            result = check_and_remember(root, exercise, cells, timeout_s=arguments.timeout, on_cell=bar.update)
+        else:
+            folder = notebook.resolve().parent
+            result = run_checks(exercise.name, cells, folder=folder, timeout_s=arguments.timeout, on_cell=bar.update)
     print(json.dumps(result.to_dict(), indent=2) if arguments.json else result)
     return 0 if result.passed else 1

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from course_utils.grading.cluster import Cluster
     from course_utils.grading.collect import Collected
     from course_utils.grading.limits import Limits
+    from course_utils.grading.outlets import Delivery
 
 SUMMARY = "grade a class: student code in a sandbox, checks outside it, one row for each student"
 INTERRUPTED = 130
@@ -132,19 +133,24 @@ def open_cluster(address: str | None, *, unsafe: bool) -> Iterator[Cluster | Non
         yield cluster
 
 
-def grade(arguments: argparse.Namespace, exercise: Exercise, folder: Path) -> tuple[Batch, bytes]:
+def grade(arguments: argparse.Namespace, exercise: Exercise, root: Path) -> tuple[Batch, Delivery]:
     """Collect and grade.
+
+    Returns:
+        The batch, and what the outlets get of it.
 
     Raises:
         UsageError: when it cannot begin.
     """
     from course_utils.grading.batch import grade_batch
     from course_utils.grading.job import surroundings_here
+    from course_utils.grading.outlets import Delivery
     from course_utils.grading.sandbox import SandboxError, choose_sandbox
 
     limits = make_limits(arguments.task_seconds, arguments.memory_gb)
     source = read_source(exercise)
-    path = arguments.source or find_course_root() / "submitted"
+    folder = root / "graded" / exercise.name
+    path = arguments.source or root / "submitted"
     rows = collect_submissions(path, source, exercise, limits)
     check_students(arguments.student, rows)
     with open_cluster(arguments.cluster, unsafe=arguments.unsafe) as cluster:
@@ -170,7 +176,9 @@ def grade(arguments: argparse.Namespace, exercise: Exercise, folder: Path) -> tu
             workers=arguments.workers,
             progress=not arguments.json,
         )
-    return batch, source
+    url = None if arguments.no_gradebook else arguments.db or f"sqlite:///{root / 'gradebook.db'}"
+    times = {row.student: row.handed_in for row in rows if row.handed_in}
+    return batch, Delivery(exercise.name, source, folder, batch.results, url, times)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -188,19 +196,17 @@ def run(arguments: argparse.Namespace) -> int:
         exercise = find_exercise(root, arguments.exercise)
     except (FileNotFoundError, LookupError) as error:
         raise UsageError(error.args[0]) from error
-    folder = root / "graded" / exercise.name
-    batch, source = grade(arguments, exercise, folder)
+    batch, delivery = grade(arguments, exercise, root)
     print(json.dumps(to_dict(batch), indent=2) if arguments.json else batch)
 
     from course_utils.grading.batch import REPORT
-    from course_utils.grading.outlets import Delivery, deliver
+    from course_utils.grading.outlets import deliver
 
-    url = None if arguments.no_gradebook else arguments.db or f"sqlite:///{root / 'gradebook.db'}"
-    failures = deliver(Delivery(exercise.name, source, folder, batch.results, url))
+    failures = deliver(delivery)
     for failure in failures:
         print(f"course grade: {failure}", file=sys.stderr)
     if not arguments.json:
-        print(f"report: {folder / REPORT}")
+        print(f"report: {delivery.folder / REPORT}")
     if batch.stopped:
         return INTERRUPTED
     asked = [result for result in batch.results if not arguments.student or result.student in arguments.student]

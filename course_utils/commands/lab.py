@@ -10,13 +10,15 @@ from pathlib import Path
 
 from course_utils.commands import UsageError
 from course_utils.layout import find_course_root
+from course_utils.progress import next_lesson
+from course_utils.read_progress import read_progress
 
-SUMMARY = "open JupyterLab on lesson 00, or on another lesson"
+SUMMARY = "open JupyterLab on the next unfinished lesson, or on another one"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("lesson", nargs="?", default="00", help="a lesson's number, such as 04 (default: 00)")
+    parser.add_argument("lesson", nargs="?", help="a lesson's number, such as 04 (default: the next unfinished one)")
     parser.add_argument("--no-browser", action="store_true", help="only serve, and print the address")
     parser.add_argument("--port", type=int, help="the port to listen on (default: 8888 or the next free one)")
 
@@ -33,6 +35,20 @@ def find_lesson(root: Path, asked: str) -> Path:
     if not found:
         raise UsageError(f"no lesson is called {asked!r}; there are: {', '.join(path.stem for path in lessons)}")
     return found[0]
+
+
+def choose_lesson(root: Path, asked: str | None) -> Path:
+    """Choose the lesson to open: the one asked for, else the next unfinished one by what is known, running nothing.
+
+    Raises:
+        UsageError: when the lesson asked for does not exist, or there is none at all.
+    """
+    if asked is not None:
+        return find_lesson(root, asked)
+    names = [path.stem for path in sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb"))]
+    if not names:
+        raise UsageError(f"there is no lesson in {root / 'notebooks'}")
+    return find_lesson(root, next_lesson(names, read_progress(root, run=False)))
 
 
 def lab_command(root: Path, lesson: Path, *, no_browser: bool, port: int | None) -> list[str]:
@@ -52,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         root = find_course_root()
     except FileNotFoundError as error:
         raise UsageError(str(error)) from error
-    lesson = find_lesson(root, arguments.lesson)
+    lesson = choose_lesson(root, arguments.lesson)
     if importlib.util.find_spec("jupyterlab") is None:
         raise UsageError("JupyterLab is not installed in this environment; run `make lab`, which installs it")
     command = lab_command(root, lesson, no_browser=arguments.no_browser, port=arguments.port)

@@ -7,6 +7,7 @@ Whatever goes over a limit ends the process and is raised as `StudentGone` with 
 from __future__ import annotations
 
 import os
+import secrets
 import selectors
 import signal
 import socket
@@ -22,6 +23,7 @@ from course_utils.grading.limits import Limits
 from course_utils.grading.process_tree import Usage, read_usage
 from course_utils.grading.result import Reason
 
+INTRUSION = "your code wrote into the line between it and the checks"
 WATCH_EVERY_S = 0.02
 # a process that has closed its socket is about to end, or pretends to
 END_PATIENCE_S = 1.0
@@ -109,8 +111,13 @@ class Connection:
         """
         if self.ended:
             raise StudentGone(Reason.CRASHED, "the process of your code had ended before")
-        self._send(Frame(content, blobs).to_bytes())
-        return self._receive()
+        mark = secrets.token_hex(8)
+        self._send(Frame(content | {"ask": mark}, blobs).to_bytes())
+        answer = self._receive()
+        if answer.content.get("ask") != mark:
+            self._end()
+            raise StudentGone(Reason.TAMPERED, INTRUSION)
+        return answer
 
     def take_printed(self) -> str:
         """Return the end of what was printed since the clock was started."""
@@ -216,7 +223,7 @@ class Connection:
         self._end()
         if "at most" in str(error):
             raise StudentGone(Reason.OUTPUT, f"your code returned {error}")
-        raise StudentGone(Reason.TAMPERED, "your code wrote into the line between it and the checks")
+        raise StudentGone(Reason.TAMPERED, INTRUSION)
 
     def _gone(self) -> None:
         self._drain()

@@ -6,13 +6,15 @@ import ast
 import shutil
 import tempfile
 import time
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from course_utils.grading.assignment import Assignment, Kind
 from course_utils.grading.connection import StudentGone
-from course_utils.grading.driver import run_all
+from course_utils.grading.driver import run_all, run_task
 from course_utils.grading.limits import Limits
 from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, TaskResult, weightiest
 from course_utils.grading.sandbox import SandboxError, choose_sandbox
@@ -24,6 +26,13 @@ from course_utils.grading.tampering import DIGEST, WATCHED
 if TYPE_CHECKING:
     from course_utils.grading.submission import Submission
 
+LOADED_MODULES = """
+import sys
+
+def compute(nothing):
+    return sorted(name for name in sys.modules if not name.startswith(("_", "exercise")))
+"""
+
 
 class Grader:
     """Grades submissions of one exercise, one after the other.
@@ -32,6 +41,10 @@ class Grader:
         assignment: the exercise.
         limits: what a submission may take.
         unsafe: run student code without a sandbox, with the rights of whoever grades.
+
+    Attributes:
+        sandbox: the sandbox's name.
+        model: what the model solution earns on this machine; anything but full points is the exercise's fault.
 
     Raises:
         SandboxError: when student code cannot be shut in and `unsafe` is False.
@@ -49,7 +62,13 @@ class Grader:
         except BaseException:
             shutil.rmtree(self._work, ignore_errors=True)
             raise
-        self._untouched = self._look_at_untouched()
+        self._untouched: dict[str, str] = {}
+        try:
+            self.model = self._rehearse()
+            self._untouched = self._look_at_untouched()
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> Grader:
         return self
@@ -81,14 +100,7 @@ class Grader:
             return replace(
                 result, tasks=self._no_tasks(submission.reason, submission.problem), reason=submission.reason
             )
-        session = Session(
-            self.assignment,
-            submission.code,
-            self.limits,
-            self._starter.start,
-            forked=self._forked,
-            untouched=self._untouched,
-        )
+        session = self._new_session(submission.code)
         try:
             tasks, reason = run_all(session)
         except SandboxError as error:
@@ -105,22 +117,45 @@ class Grader:
             for part in self.assignment.checks
         )
 
+    def _rehearse(self) -> SubmissionResult:
+        """Grade the model solution once, and load into the template what it turned out to need.
+
+        Its process ends with it; the template only learns the names of modules.
+        """
+        model = {part.grade_id: part.source for part in self.assignment.parts if part.kind is Kind.STUDENT}
+        session = self._new_session(model)
+        loaded: list[str] = []
+        try:
+            tasks = tuple(run_task(part, session) for part in self.assignment.checks)
+            with suppress(StudentGone):
+                loaded = session.line().compute(LOADED_MODULES, None)
+        finally:
+            session.drop_process()
+        self._starter.warm(loaded)
+        return SubmissionResult(self.assignment.name, "model solution", tasks, weightiest([t.reason for t in tasks]))
+
     def _look_at_untouched(self) -> dict[str, str]:
-        """Take the digest of the measuring functions in a process that holds the given cells and no student code."""
+        """Take the digest of the measuring functions in a process that holds no student code."""
         if not any("in_student_process" in part.source for part in self.assignment.parts):
             return {}
         connection = self._starter.start(self.limits)
         try:
-            line = Line(connection, self.limits, {})
-            for part in self.assignment.parts:
-                if part.kind is Kind.TOOLS:
-                    line.run(part.source, [], given=True)
-            digest: dict[str, str] = line.compute(DIGEST, [self._forked, list(WATCHED)])
+            digest: dict[str, str] = Line(connection, self.limits, {}).compute(DIGEST, [self._forked, list(WATCHED)])
         except StudentGone as gone:
-            raise SandboxError(f"the given cells of {self.assignment.name} do not run: {gone.message}") from None
+            raise SandboxError(f"no process for student code: {gone.message}") from None
         finally:
             connection.close()
         return digest
+
+    def _new_session(self, code: Mapping[str, str]) -> Session:
+        return Session(
+            self.assignment,
+            code,
+            self.limits,
+            self._starter.start,
+            forked=self._forked,
+            untouched=self._untouched,
+        )
 
 
 def modules_of(assignment: Assignment) -> tuple[str, ...]:

@@ -5,11 +5,9 @@ Each outlet takes a delivery. One that fails says so in a sentence and holds up 
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from course_utils.error_text import first_line
 from course_utils.grading.result import SubmissionResult
@@ -25,6 +23,7 @@ class Delivery:
         folder: the results folder.
         results: one for each student who has one.
         gradebook_url: nbgrader's database, as SQLAlchemy writes it; None when it is not to be written.
+        handed_in: the text of nbgrader's timestamp.txt, by student.
     """
 
     name: str
@@ -32,40 +31,32 @@ class Delivery:
     folder: Path
     results: Sequence[SubmissionResult]
     gradebook_url: str | None
-
-
-def _writer(module: str, function: str) -> Callable[..., Any]:
-    """Return a function of a module of this package, which loads what it needs only when there is something to write.
-
-    A module that is not there writes nothing.
-    """
-    name = f"course_utils.grading.{module}"
-    try:
-        found: Callable[..., Any] = getattr(importlib.import_module(name), function)
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise
-        return lambda *arguments: None
-    return found
+    handed_in: Mapping[str, str]
 
 
 def to_gradebook(delivery: Delivery) -> None:
     """Write nbgrader's gradebook."""
     if delivery.gradebook_url is not None:
-        write = _writer("gradebook", "write_results")
-        write(delivery.gradebook_url, delivery.source, delivery.name, delivery.results)
+        from course_utils.grading.gradebook import write_results
+
+        write_results(
+            delivery.gradebook_url, delivery.source, delivery.name, delivery.results, handed_in=delivery.handed_in
+        )
 
 
 def to_feedback(delivery: Delivery) -> None:
     """Write a page for each student."""
-    write = _writer("feedback", "write_feedback")
+    from course_utils.grading.feedback import write_feedback
+
     for result in delivery.results:
-        write(delivery.folder, result)
+        write_feedback(delivery.folder, result)
 
 
 def to_overview(delivery: Delivery) -> None:
     """Write a page about the class."""
-    _writer("overview", "write_overview")(delivery.folder, delivery.results)
+    from course_utils.grading.overview import write_overview
+
+    write_overview(delivery.folder, delivery.results)
 
 
 OUTLETS: dict[str, Callable[[Delivery], None]] = {
@@ -86,5 +77,7 @@ def deliver(delivery: Delivery) -> tuple[str, ...]:
         try:
             outlet(delivery)
         except Exception as error:  # a database, a disk, somebody else's library
-            failures.append(f"{what} was not written: {first_line(error)}")
+            # our own errors are sentences; of others the kind says more than the text
+            ours = type(error).__module__.startswith("course_utils.")
+            failures.append(f"{what} was not written: {error if ours else first_line(error)}")
     return tuple(failures)

@@ -13,16 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from course_utils.grading.hidden_text import hidden_regions, shown_text, source_of, telling_lines, texts_in
 from course_utils.notebook_file import Cell
 from course_utils.practice import PracticeResult
 
 Notebook = dict[str, Any]
 
-_REGION = re.compile(r"^[ \t]*### BEGIN (SOLUTION|HIDDEN TESTS)\n(.*?)^[ \t]*### END \1", re.DOTALL | re.MULTILINE)
 _AUTOTEST = re.compile(r"^\s*#.*\bAUTOTEST\b", re.MULTILINE)
-_TITLE = re.compile(r"\.check\(\s*f?(\"[^\"]+\"|'[^']+')")
-# a shorter line, such as `return x`, says nothing and stands in many places
-SHORTEST_TELLING_LINE = 20
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ def examine_source(name: str, notebook: Notebook) -> tuple[Finding, ...]:
 
 
 def _cell_problems(cell: Notebook) -> Iterator[str]:
-    grading, source = _grading(cell), _source(cell)
+    grading, source = _grading(cell), source_of(cell)
     if cell["cell_type"] == "code" and _AUTOTEST.search(source):
         yield (
             "it has an AUTOTEST line, which compares a tensor as printed, with four digits and most of a large one "
@@ -89,7 +86,7 @@ def _cell_problems(cell: Notebook) -> Iterator[str]:
         yield f"it does not parse (line {error.lineno}: {error.msg})"
         return
     yield from _task_problems(tree, points)
-    if not any(".check(" in text for kind, text in _regions(source) if kind == "HIDDEN TESTS"):
+    if not any(".check(" in text for kind, text in hidden_regions(source) if kind == "HIDDEN TESTS"):
         yield "it has no hidden check, so the answers could be written down; put one between the marks of hidden tests"
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
@@ -134,34 +131,20 @@ def examine_release(name: str, source: Notebook, released: Notebook) -> tuple[Fi
     Returns:
         One finding for each cell whose hidden tests or solution can be read in the release.
     """
-    public = "\n".join(_texts(released))
-    meant = "\n".join(_REGION.sub("", _source(cell)) for cell in source["cells"])
+    public = "\n".join(texts_in(released))
+    meant = shown_text(source)
     findings = []
     for cell in source["cells"]:
-        for kind, text in _regions(_source(cell)):
+        for kind, text in hidden_regions(source_of(cell)):
             leaked = [line for line in telling_lines(text) if line in public and line not in meant]
             if leaked:
                 what = "solution" if kind == "SOLUTION" else "hidden test"
                 findings.append(Finding(name, _id_of(cell), f"its {what} would be released: {leaked[0]!r}"))
     for cell in released["cells"]:
-        left = re.search(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS)", _source(cell))
+        left = re.search(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS)", source_of(cell))
         if left:
             findings.append(Finding(name, _id_of(cell), f"the mark {left.group()!r} would be released; pair the marks"))
     return tuple(findings)
-
-
-def telling_lines(text: str) -> tuple[str, ...]:
-    """Return the lines and titles of a hidden text that would give it away."""
-    lines = [line.strip() for line in text.splitlines()]
-    telling = [line for line in lines if len(line) >= SHORTEST_TELLING_LINE]
-    return tuple(dict.fromkeys(telling + _TITLE.findall(text)))
-
-
-def secrets_of(notebook: Notebook) -> tuple[str, ...]:
-    """Return what of an instructor's notebook no student may read: telling lines that it shows nowhere else."""
-    meant = "\n".join(_REGION.sub("", _source(cell)) for cell in notebook["cells"])
-    lines = [line for cell in notebook["cells"] for _, text in _regions(_source(cell)) for line in telling_lines(text)]
-    return tuple(line for line in dict.fromkeys(lines) if line not in meant)
 
 
 def judge_starters(name: str, cells: Sequence[Cell], result: PracticeResult) -> tuple[Finding, ...]:
@@ -212,10 +195,6 @@ def _quoted(titles: Sequence[str]) -> str:
     return ", ".join(repr(title) for title in titles)
 
 
-def _regions(source: str) -> list[tuple[str, str]]:
-    return [(found.group(1), found.group(2)) for found in _REGION.finditer(source)]
-
-
 def _grading(cell: Notebook) -> dict[str, Any]:
     found = cell.get("metadata", {}).get("nbgrader", {})
     return found if isinstance(found, dict) else {}
@@ -223,24 +202,3 @@ def _grading(cell: Notebook) -> dict[str, Any]:
 
 def _id_of(cell: Notebook) -> str:
     return str(_grading(cell).get("grade_id") or cell.get("id") or "a cell without an id")
-
-
-def _source(cell: Notebook) -> str:
-    source = cell.get("source", "")
-    return source if isinstance(source, str) else "".join(source)
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Yield every text of a notebook: sources, outputs, metadata; lists of lines as one text."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield str(key)
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        if all(isinstance(item, str) for item in value):
-            yield "".join(value)
-        else:
-            for item in value:
-                yield from _texts(item)

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from course_utils.grading.hidden_text import find_secrets
 from course_utils.grading.release import GenerationError, generate
 from course_utils.grading.release_gate import (
     Finding,
@@ -45,8 +46,16 @@ def examine(root: Path, name: str, *, timeout_s: float = 300.0) -> tuple[Finding
             generate(root, [name], Path(scratch))
         except GenerationError as error:
             return (Finding(name, "the notebook", f"nbgrader does not make a release of it: {error}"),)
-        released = json.loads((Path(scratch) / "exercises" / name / f"{name}.ipynb").read_text(encoding="utf-8"))
+        made = Path(scratch) / "exercises" / name
+        released = json.loads((made / f"{name}.ipynb").read_text(encoding="utf-8"))
+        # nbgrader copies whatever else stands beside the notebook
+        beside = {
+            path.relative_to(scratch).as_posix(): path.read_bytes()
+            for path in made.rglob("*")
+            if path.is_file() and path.name != f"{name}.ipynb"
+        }
     findings = examine_release(name, source, released)
+    findings += tuple(Finding(name, "a file beside it", secret) for secret in find_secrets(beside, [source]))
     for notebook, judge in ((source, judge_reference), (with_starters(source, released), judge_starters)):
         with tempfile.TemporaryDirectory(prefix="course-release-") as scratch:
             folder = Path(scratch) / name

@@ -88,7 +88,8 @@ def bubblewrap_arguments(
         links: symbolic links of the system's root, place -> target.
         secrets: folders that are not seen although they lie in a folder that is; Pythons inside them still are.
     """
-    words = [program, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv"]
+    words = [program, "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"]
+    words += ["--new-session", "--clearenv"]
     for capability in _TEMPLATE_CAPABILITIES:
         words += ["--cap-add", capability]
     words += ["--uid", "65534", "--gid", "65534", "--hostname", "sandbox"]
@@ -104,7 +105,8 @@ def bubblewrap_arguments(
         words += ["--symlink", target, place]
     if "/tmp" not in scratch_folders(read_only):
         words += ["--remount-ro", "/tmp"]  # shared between submissions, so nobody writes there
-    words += ["--ro-bind", str(PACKAGE), f"{COURSE_INSIDE}/{PACKAGE.name}", "--chdir", WORK]
+    words += ["--ro-bind", str(PACKAGE), f"{COURSE_INSIDE}/{PACKAGE.name}", "--remount-ro", "/"]
+    words += ["--chdir", WORK]
     for name, value in plain_environment(WORK).items():
         words += ["--setenv", name, value]
     return (*words, "--")

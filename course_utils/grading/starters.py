@@ -20,6 +20,7 @@ from course_utils.grading.limits import Limits
 from course_utils.grading.sandbox import Sandbox, SandboxError
 
 WARM_UP_S = 180.0
+END_PATIENCE_S = 2.0
 LONGEST_REPLY = 2**16
 
 
@@ -50,10 +51,8 @@ class Interpreter:
 
     def __init__(self, sandbox: Sandbox, entry: str, modules: Sequence[str]) -> None:
         self.sandbox = sandbox
-        self.warm = False
         self.errors: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         self.control, other = socket.socketpair()
-        self.control.settimeout(WARM_UP_S)
         try:
             self.process = subprocess.Popen(
                 sandbox.command(entry, other.fileno()),
@@ -68,7 +67,12 @@ class Interpreter:
             raise SandboxError(f"{sandbox.name} cannot be started: {error}") from error
         finally:
             other.close()
-        # answered by `wait_until_warm`, so that several can warm up at once
+        self.load(modules)
+
+    def load(self, modules: Sequence[str]) -> None:
+        """Ask for modules to be loaded; answered by `wait_until_warm`, so that several can warm up at once."""
+        self.warm = False
+        self.control.settimeout(WARM_UP_S)
         with suppress(OSError):
             self.control.send(json.dumps({"warm": list(modules)}).encode())
 
@@ -85,6 +89,8 @@ class Interpreter:
         except OSError:
             self.warm = False
         if not self.warm:
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(END_PATIENCE_S)  # its last words come with its end
             lines = self.last_lines()
             self.close()
             raise SandboxError(
@@ -136,6 +142,12 @@ class ForkingStarter:
         self.sandbox = sandbox
         self.modules = tuple(modules)
         self.template = self._warm()
+
+    def warm(self, modules: Sequence[str]) -> None:
+        """Load more modules into the template, and into those that follow it."""
+        self.modules = (*self.modules, *modules)
+        self.template.load(modules)
+        self.template.wait_until_warm()
 
     def _warm(self) -> Interpreter:
         template = Interpreter(self.sandbox, "main", self.modules)
@@ -196,6 +208,10 @@ class AheadStarter:
         self.modules = tuple(modules)
         self.next = Interpreter(sandbox, "ahead", self.modules)
         self.next.wait_until_warm()  # one that does not work is seen here, not at the first submission
+
+    def warm(self, modules: Sequence[str]) -> None:
+        """Load more modules into the interpreters that follow."""
+        self.modules = (*self.modules, *modules)
 
     def start(self, limits: Limits) -> Connection:
         """Start a process for a submission, and the interpreter for the next one.

@@ -31,11 +31,15 @@ def make_shell() -> Any:
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
+    class CellShell(InteractiveShell):
+        def enable_gui(self, gui: str | None = None) -> None:
+            """Accept `%matplotlib inline`; there is no window here."""
+
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     config.InteractiveShell.xmode = "Plain"
-    return InteractiveShell.instance(config=config)
+    return CellShell.instance(config=config)
 
 
 class Student:
@@ -51,14 +55,22 @@ class Student:
         self.channel = channel
         self.shell = shell
         self.depth = depth
+        self.asked = ""
         self.frames = FrameReader(MOST_ARGUMENT_BYTES)
-        # helpers of the given cells, kept apart from the names that the student's code can bind again
-        self.inside: dict[str, Callable[..., Any]] = {}
+        self.transformers = (
+            list(shell.input_transformers_cleanup),
+            list(shell.input_transformers_post),
+            list(shell.ast_transformers),
+        )
+        # what the given cells bound, whatever the student's code binds later
+        self.given: dict[str, Any] = {}
 
     def serve(self) -> None:
         """Answer until the socket closes."""
         while (frame := self.receive()) is not None:
-            self.send(*self.answer(frame))
+            self.asked = frame.content["ask"]
+            content, blobs = self.answer(frame)
+            self.send(content | {"ask": self.asked}, blobs)
 
     def receive(self) -> Frame | None:
         """Wait for a frame; None when the other side is gone."""
@@ -92,18 +104,21 @@ class Student:
             own: dict[str, Any] = {}
             exec(compile(question["compute"], "<measuring>", "exec"), own)
             return own["compute"](read(question["argument"]))
-        function = self.inside.get(question["call"]) or names[question["call"]]
+        names.update(self.given)
+        function = names[question["call"]]
         return function(*read(question["arguments"]), **read(question["named"]))
 
     def run_cell(self, question: dict[str, Any]) -> dict[str, Any]:
         """Run a cell as a notebook does; an error in it is part of the answer."""
+        # a cell that changes how cells are read changes that for itself alone
+        self.shell.input_transformers_cleanup[:] = self.transformers[0]
+        self.shell.input_transformers_post[:] = self.transformers[1]
+        self.shell.ast_transformers[:] = self.transformers[2]
         outcome = self.shell.run_cell(question["run"], store_history=False)
         error = outcome.error_before_exec or outcome.error_in_exec
         names = self.shell.user_ns
         if question["given"]:
-            self.inside |= {
-                name: names[name] for name in question["names"] if hasattr(names.get(name), "__in_student_process__")
-            }
+            self.given |= {name: names[name] for name in question["names"] if name in names}
         kinds = {name: "callable" if callable(names[name]) else "value" for name in question["names"] if name in names}
         return {"names": kinds, "error": None if error is None else _describe(error)}
 
@@ -121,10 +136,11 @@ class Student:
         """Call a function of the checks and wait for its value."""
         writer = Writer(self.depth)
         content = {"callback": place, "arguments": writer.write(list(arguments)), "named": writer.write(named)}
-        self.send(content, writer.blobs)
+        self.send(content | {"ask": self.asked}, writer.blobs)
         frame = self.receive()
         if frame is None:
             raise SystemExit("the checks are gone")
+        self.asked = frame.content["ask"]
         if "raised" in frame.content:
             kind, text = frame.content["raised"]
             raise getattr(__import__("builtins"), kind)(text)

@@ -29,12 +29,8 @@ WORK = "/work"
 SCRATCH = (WORK, "/tmp", "/dev/shm")  # in namespaces of the submission's own
 
 
-def warm_up(modules: Sequence[str]) -> Any:
-    """Load what submissions will need, and make the shell.
-
-    Returns:
-        The shell, to be forked with everything else.
-    """
+def warm_up(modules: Sequence[str]) -> None:
+    """Load what submissions will need."""
     for name in modules:
         load(name)
     torch = sys.modules.get("torch")
@@ -42,17 +38,21 @@ def warm_up(modules: Sequence[str]) -> Any:
         # one thread: a fork takes no threads along, and results do not depend on the number of cores
         torch.set_num_threads(1)
         torch.ones(8, 8) @ torch.ones(8, 8)
-    return make_shell()
+    stage = sys.modules.get("course_utils.emulation.stage")
+    if torch is not None and stage is not None and sys.platform.startswith("linux"):
+        # reads torch's operator list once for all
+        with stage.mps_or_emulated() as mps:
+            torch.ones(2, device=mps.device).sum().item()
 
 
 def load(name: str) -> None:
     """Load a module, or the module that holds a name, with all modules of the course's tools below it."""
-    with contextlib.suppress(ImportError):
+    with contextlib.suppress(Exception):  # what is no module here, or does not load by itself, is not needed before
         importlib.import_module(name)
     package, _, attribute = name.rpartition(".")
     thing = getattr(sys.modules.get(package), attribute, None)
     home = sys.modules.get(getattr(thing, "__module__", None) or name)
-    if home is None or not home.__name__.startswith("course_utils."):
+    if home is None or not home.__name__.startswith("course_utils.") or home.__name__.startswith(__package__):
         return
     if home.__name__.count(".") > 1:
         home = sys.modules[home.__name__.rpartition(".")[0]]
@@ -62,20 +62,19 @@ def load(name: str) -> None:
 
 def fork_server(control: socket.socket) -> None:
     """Serve requests until the control socket closes."""
-    shell: Any = None
+    shell = make_shell()
     while True:
         data, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, 2)
         if not data:
             return
         request = json.loads(data)
         if "warm" in request:
-            shell = warm_up(request["warm"])
-            namespaces.hide_memory()
+            warm_up(request["warm"])
+            if sys.platform.startswith("linux"):
+                namespaces.hide_memory()
             control.send(b'{"warm": true}')
             continue
         ended = _fork(control, shell, request["start"], descriptors)
-        for descriptor in descriptors:
-            os.close(descriptor)
         control.send(json.dumps({"ended": ended}).encode())
 
 
@@ -83,6 +82,9 @@ def _fork(control: socket.socket, shell: Any, start: dict[str, Any], descriptors
     """Run one submission in a grandchild; return how it ended, as `os.waitpid` says it."""
     keeper = os.fork()
     if keeper:
+        # only the submission holds its end of the line: when it is gone, the checks see that at once
+        for descriptor in descriptors:
+            os.close(descriptor)
         return os.waitpid(keeper, 0)[1]
     # the keeper stays outside the submission's process list, and tells how it ended
     control.close()
@@ -111,7 +113,8 @@ def live(shell: Any, start: dict[str, Any], descriptors: list[int]) -> None:
     """Become the student's process: private folders, limits, no privileges; answer questions; end."""
     channel_fd, output_fd = descriptors
     try:
-        os.setsid()
+        with contextlib.suppress(PermissionError):  # an interpreter of its own leads its session already
+            os.setsid()
         mapped = mapped_bytes()
         if start["scratch"]:
             namespaces.mount_scratch(dict.fromkeys(start["scratch"], start["file_bytes"]) | {"/proc": 0})
@@ -199,7 +202,8 @@ def ahead() -> None:
     """Start one interpreter ahead of time: warm up, wait for a submission, serve it, end (macOS)."""
     with socket.socket(fileno=int(sys.argv[-1])) as control:
         data, _, _, _ = socket.recv_fds(control, REQUEST_BYTES, 0)
-        shell = warm_up(json.loads(data)["warm"])
+        warm_up(json.loads(data)["warm"])
+        shell = make_shell()
         control.send(b'{"warm": true}')
         data, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, 2)
     if data:

@@ -1,0 +1,114 @@
+"""What of an instructor's notebook no student may read, and where it could be read all the same."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+Notebook = Mapping[str, Any]
+
+_REGION = re.compile(r"^[ \t]*### BEGIN (SOLUTION|HIDDEN TESTS)\n(.*?)^[ \t]*### END \1", re.DOTALL | re.MULTILINE)
+_TITLE = re.compile(r"\.check\(\s*f?(\"[^\"]+\"|'[^']+')")
+# a shorter line, such as `return x`, says nothing and stands in many places
+SHORTEST_TELLING_LINE = 20
+
+
+def source_of(cell: Notebook) -> str:
+    """Return a cell's text, which a notebook may hold as a list of lines."""
+    source = cell.get("source", "")
+    return source if isinstance(source, str) else "".join(source)
+
+
+def hidden_regions(source: str) -> list[tuple[str, str]]:
+    """Return the regions between marks: pairs of "SOLUTION" or "HIDDEN TESTS" and the text."""
+    return [(found.group(1), found.group(2)) for found in _REGION.finditer(source)]
+
+
+def shown_text(notebook: Notebook) -> str:
+    """Return the text of all cells that is meant to be read."""
+    return "\n".join(_REGION.sub("", source_of(cell)) for cell in notebook["cells"])
+
+
+def telling_lines(text: str) -> tuple[str, ...]:
+    """Return the lines and titles of a hidden text that would give it away."""
+    lines = [line.strip() for line in text.splitlines()]
+    telling = [line for line in lines if len(line) >= SHORTEST_TELLING_LINE]
+    return tuple(dict.fromkeys(telling + _TITLE.findall(text)))
+
+
+def hidden_lines(notebook: Notebook) -> tuple[str, ...]:
+    """Return the telling lines of all hidden tests that the notebook does not show elsewhere."""
+    return _secret_lines(notebook, "HIDDEN TESTS")
+
+
+def solution_lines(notebook: Notebook) -> tuple[str, ...]:
+    """Return the telling lines of all solutions that the notebook does not show elsewhere."""
+    return _secret_lines(notebook, "SOLUTION")
+
+
+def solution_texts(notebook: Notebook) -> tuple[str, ...]:
+    """Return each solution as a whole, its lines without their indentation."""
+    texts = [text for kind, text in _all_regions(notebook) if kind == "SOLUTION"]
+    return tuple("\n".join(line.strip() for line in text.strip().splitlines()) for text in texts)
+
+
+def _secret_lines(notebook: Notebook, wanted: str) -> tuple[str, ...]:
+    shown = shown_text(notebook)
+    lines = [line for kind, text in _all_regions(notebook) if kind == wanted for line in telling_lines(text)]
+    return tuple(line for line in dict.fromkeys(lines) if line not in shown)
+
+
+def _all_regions(notebook: Notebook) -> list[tuple[str, str]]:
+    return [region for cell in notebook["cells"] for region in hidden_regions(source_of(cell))]
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Yield every text of a notebook: sources, outputs, metadata; lists of lines as one text."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield str(key)
+            yield from texts_in(inner)
+    elif isinstance(value, list):
+        if all(isinstance(item, str) for item in value):
+            yield "".join(value)
+        else:
+            for item in value:
+                yield from texts_in(item)
+
+
+def find_secrets(files: Mapping[str, bytes], sources: Iterable[Notebook]) -> tuple[str, ...]:
+    """Look for hidden tests and solutions in files that students would get.
+
+    In exercises/ no telling line of either may stand. Elsewhere no line of a hidden test and no solution as a whole;
+    a line of a solution, such as a loop over layers, stands in lessons too.
+
+    Args:
+        files: contents by path below the course's root.
+        sources: the instructor's notebooks.
+
+    Returns:
+        One sentence for each secret and file.
+    """
+    texts = {name: _readable(name, data) for name, data in files.items()}
+    found = []
+    for source in sources:
+        everywhere = [*hidden_lines(source), *solution_texts(source)]
+        everywhere = [secret for secret in everywhere if len(secret) >= SHORTEST_TELLING_LINE]
+        in_exercises = [*hidden_lines(source), *solution_lines(source)]
+        for name, text in texts.items():
+            for secret in in_exercises if name.startswith("exercises/") else everywhere:
+                if secret in text:
+                    found.append(f"{name} would give away {secret.splitlines()[0]!r}")
+    return tuple(dict.fromkeys(found))
+
+
+def _readable(name: str, data: bytes) -> str:
+    text = data.decode("utf-8", "replace")
+    if name.endswith(".ipynb"):
+        text = "\n".join(texts_in(json.loads(text)))
+    # a solution copied elsewhere may stand at another indentation
+    return "\n".join(line.strip() for line in text.splitlines())

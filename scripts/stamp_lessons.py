@@ -1,0 +1,185 @@
+"""Run the lessons and write into each header card when, where and with which torch it last ran to its end.
+
+    python scripts/stamp_lessons.py          # all lessons
+    python scripts/stamp_lessons.py 04 07    # some
+    python scripts/stamp_lessons.py --check  # run nothing, only look at the form of the rows
+
+A lesson that fails keeps its row. A row has one entry for Macs and one for other machines, so that a run on Linux
+leaves what a Mac has proved.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import platform
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))  # the formatter stands beside this file, also where a test imports it
+
+from format_notebooks import as_text, canonical  # noqa: E402
+
+NOT_ON_A_MAC = "not yet run on a Mac"
+_ROW = re.compile(r"^(\| \*\*Last verified\*\* \| )(.*?)( \|)$", re.MULTILINE)
+_ENTRY = re.compile(r"torch (\d+\.\d+\.\d+) on ([^()]+) \(([^()]+)\), (\d{4}-\d\d-\d\d)")
+FORM = f"torch 2.14.1 on Linux (CPU), 2026-11-30; {NOT_ON_A_MAC}"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One machine on which a lesson ran.
+
+    Args:
+        torch: torch's version.
+        system: the system, such as "Linux" or "macOS 15.6".
+        device: what its cells used, such as "CPU" or "MPS".
+        date: the day, YYYY-MM-DD.
+    """
+
+    torch: str
+    system: str
+    device: str
+    date: str
+
+    @property
+    def on_a_mac(self) -> bool:
+        """Whether the machine was a Mac."""
+        return self.system.startswith("macOS")
+
+    def __str__(self) -> str:
+        return f"torch {self.torch} on {self.system} ({self.device}), {self.date}"
+
+
+def parse_row(text: str) -> tuple[Entry, ...]:
+    """Read the text of a "Last verified" row.
+
+    Raises:
+        ValueError: when it is not in form; the message says how it should look.
+    """
+    entries = []
+    for part in text.split("; "):
+        found = _ENTRY.fullmatch(part)
+        if found is not None:
+            entries.append(Entry(*found.groups()))
+            datetime.date.fromisoformat(found.group(4))
+        elif part != NOT_ON_A_MAC:
+            raise ValueError(f"{text!r} is not in form; write it like {FORM!r}")
+    macs = sum(entry.on_a_mac for entry in entries)
+    if not entries or macs > 1 or len(entries) - macs > 1 or (macs == 0) != text.endswith(NOT_ON_A_MAC):
+        raise ValueError(f"{text!r} needs one entry for other machines, and one for Macs or {NOT_ON_A_MAC!r}")
+    return tuple(entries)
+
+
+def stamped(text: str, new: Entry) -> str:
+    """Return a row's text with an entry in place of the older one of the same kind of machine."""
+    entries = [entry for entry in parse_row(text) if entry.on_a_mac != new.on_a_mac] + [new]
+    parts = [str(entry) for entry in sorted(entries, key=lambda entry: entry.on_a_mac)]
+    return "; ".join(parts if any(entry.on_a_mac for entry in entries) else [*parts, NOT_ON_A_MAC])
+
+
+def read_row(notebook: dict[str, Any]) -> str:
+    """Return the text of a lesson's row.
+
+    Raises:
+        ValueError: when its first cell has none.
+    """
+    found = _ROW.search("".join(notebook["cells"][0]["source"]))
+    if found is None:
+        raise ValueError("the first cell has no row 'Last verified'")
+    return found.group(2)
+
+
+def this_machine(source: str, today: datetime.date) -> Entry:
+    """Describe this machine for a lesson; MPS only where it computes.
+
+    Args:
+        source: the lesson's code, which may use the emulated device.
+        today: the date to write.
+    """
+    import torch
+
+    from course_utils.devices import probe_mps
+
+    system = f"macOS {platform.mac_ver()[0]}" if sys.platform == "darwin" else platform.system()
+    if probe_mps().state == "usable":
+        device = "MPS"
+    else:
+        device = "CPU and emulated device" if "mps_or_emulated" in source else "CPU"
+    return Entry(torch.__version__.partition("+")[0], system, device, today.isoformat())
+
+
+def run_lesson(path: Path, timeout_s: float = 600.0) -> None:
+    """Run a lesson from the top in a fresh kernel; the file is not changed.
+
+    Raises:
+        Exception: whatever a cell raised, or nbclient when the kernel died or took too long.
+    """
+    import nbformat
+    from nbclient import NotebookClient
+
+    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    folder = {"metadata": {"path": str(path.parent)}}
+    NotebookClient(notebook, timeout=timeout_s, kernel_name="python3", resources=folder).execute()
+
+
+def stamp(path: Path, today: datetime.date) -> str:
+    """Run a lesson and write its row.
+
+    Returns:
+        The new text of the row.
+
+    Raises:
+        Exception: as `run_lesson`; the file is not changed then.
+    """
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    row = read_row(notebook)
+    parse_row(row)  # before anything runs
+    run_lesson(path)
+    source = "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
+    new = stamped(row, this_machine(source, today))
+    card = notebook["cells"][0]
+    card["source"] = _ROW.sub(lambda found: f"{found.group(1)}{new}{found.group(3)}", "".join(card["source"]))
+    path.write_text(as_text(canonical(notebook, path.stem)), encoding="utf-8")
+    return new
+
+
+def reason(error: Exception) -> str:
+    """Say in one line why a lesson failed: a cell's own error where there is one."""
+    if hasattr(error, "ename"):  # nbclient's CellExecutionError, whose text is a coloured traceback
+        return f"{error.ename}: {getattr(error, 'evalue', '')}"
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
+    """Stamp or check; exit code 0 when all are well, 1 when a lesson failed or a row is not in form."""
+    parser = argparse.ArgumentParser(description="Run lessons and write when they last ran.")
+    parser.add_argument("lessons", nargs="*", metavar="NN", help="numbers of lessons (default: all)")
+    parser.add_argument("--check", action="store_true", help="run nothing, exit 1 if a row is not in form")
+    parsed = parser.parse_args(arguments)
+    paths = sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    unknown = set(parsed.lessons) - {path.name[:2] for path in paths}
+    if unknown:
+        parser.error(f"no lesson {', '.join(sorted(unknown))}; there are {', '.join(path.name[:2] for path in paths)}")
+    failed = False
+    for path in paths:
+        if parsed.lessons and path.name[:2] not in parsed.lessons:
+            continue
+        try:
+            if parsed.check:
+                parse_row(read_row(json.loads(path.read_text(encoding="utf-8"))))
+            else:
+                print(f"{path.name}: {stamp(path, datetime.date.today())}")
+        except Exception as error:  # a lesson may raise anything, and the others are still to be run
+            failed = True
+            print(f"{path.name}: not stamped, {reason(error)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
