@@ -131,7 +131,7 @@ pre { background: var(--panel); padding: .5rem .75rem; margin: .25rem 0 .75rem; 
 table { border-collapse: collapse; width: 100%; margin: .75rem 0; }
 caption { text-align: left; color: var(--soft); padding-bottom: .3rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--edge); }
-thead th { white-space: nowrap; }
+@media (min-width: 40rem) { thead th { white-space: nowrap; } }
 tbody th { font-weight: 400; }
 .pair th { white-space: nowrap; padding-top: .75rem; width: 6rem; }
 .pair td { padding-right: 0; }
