@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 from gradebooks import auto_scores, gradebook, grades_of, structure_of
 from graded_results import NAME, SOURCE, WORTH, a_class, not_graded, partly, solved
-from postgres import PASSWORD, empty_tables, postgres_server  # noqa: F401
+from postgres import PASSWORD, empty_tables
 from submissions import ROOT
 from test_grading import nbgrader
 
@@ -48,7 +48,7 @@ def sqlite(tmp_path, empty_book):
 
 
 @pytest.fixture
-def postgres(postgres_server):  # noqa: F811
+def postgres(postgres_server):
     """Return the address of a gradebook on the server, without submissions."""
     empty_tables(postgres_server, keep=("alembic_version", "course"))
     return postgres_server

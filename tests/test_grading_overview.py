@@ -5,7 +5,7 @@ from collections import Counter
 from urllib.parse import unquote
 
 import pytest
-from browser import browser, violations  # noqa: F401
+from browser import violations
 from graded_results import HOSTILE_STUDENTS, HOSTILE_TEXTS, NAME, WORTH, a_class, not_graded, partly, solved
 
 from course_utils.grading.feedback import write_feedback
@@ -118,7 +118,7 @@ def test_two_exercises_are_refused(tmp_path):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("results", [a_class(30), hostile_class(), []], ids=["a class", "hostile", "nobody"])
-def test_overview_is_accessible(browser, tmp_path, results, scheme):  # noqa: F811
+def test_overview_is_accessible(browser, tmp_path, results, scheme):
     """axe-core finds nothing against WCAG 2.1 AA, in the light and in the dark, with the histogram's table open."""
     context = browser.new_context(color_scheme=scheme, bypass_csp=True)
     page = context.new_page()
@@ -133,7 +133,7 @@ def test_overview_is_accessible(browser, tmp_path, results, scheme):  # noqa: F8
 
 
 @pytest.mark.parametrize("width", [320, 1280])
-def test_overview_fits_its_window(browser, tmp_path, width):  # noqa: F811
+def test_overview_fits_its_window(browser, tmp_path, width):
     """The overview never scrolls sideways, down to 320 pixels (WCAG 1.4.10)."""
     context = browser.new_context(viewport={"width": width, "height": 800}, bypass_csp=True)
     page = context.new_page()

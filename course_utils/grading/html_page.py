@@ -12,6 +12,7 @@ import html
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 # join letters and emoji; harmless, and part of names
 _JOINERS = "\u200c\u200d"
@@ -64,6 +65,7 @@ def visible(text: str) -> str:
     return "".join(map(_show, text))
 
 
+@lru_cache(maxsize=4096)
 def _show(character: str) -> str:
     if character in "\n\t" or character in _JOINERS:
         return character
