@@ -2,7 +2,7 @@
 
 from graded_results import NAME
 
-from course_utils.grading.handed_in import read_handed_in
+from course_utils.grading.times import read_handed_in
 
 
 def test_times_are_read(tmp_path):
