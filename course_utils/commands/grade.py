@@ -142,7 +142,7 @@ def grade(arguments: argparse.Namespace, exercise: Exercise, root: Path) -> tupl
     Raises:
         UsageError: when it cannot begin.
     """
-    from course_utils.grading.batch import grade_batch
+    from course_utils.grading.batch import grade_batch, read_code
     from course_utils.grading.job import surroundings_here
     from course_utils.grading.outlets import Delivery
     from course_utils.grading.sandbox import SandboxError, choose_sandbox
@@ -178,7 +178,8 @@ def grade(arguments: argparse.Namespace, exercise: Exercise, root: Path) -> tupl
         )
     url = None if arguments.no_gradebook else arguments.db or f"sqlite:///{root / 'gradebook.db'}"
     times = {row.student: row.handed_in for row in rows if row.handed_in}
-    return batch, Delivery(exercise.name, source, folder, batch.results, url, times)
+    code = read_code(source, exercise.name, rows, limits)
+    return batch, Delivery(exercise.name, source, root, folder, batch.results, url, times, code)
 
 
 def run(arguments: argparse.Namespace) -> int:

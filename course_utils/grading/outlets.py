@@ -1,4 +1,4 @@
-"""Where results go beside the results folder: nbgrader's gradebook, each student's feedback, the class's overview.
+"""Where results go beside the results folder: nbgrader's gradebook and folders, the feedback, the class's overview.
 
 Each outlet takes a delivery. One that fails says so in a sentence and holds up neither the others nor the grades.
 """
@@ -20,18 +20,22 @@ class Delivery:
     Args:
         name: the exercise's name.
         source: the instructor's notebook.
+        root: the course's root, where nbgrader has autograded/ and feedback/.
         folder: the results folder.
         results: one for each student who has one.
         gradebook_url: nbgrader's database, as SQLAlchemy writes it; None when it is not to be written.
         handed_in: the text of nbgrader's timestamp.txt, by student.
+        code: the student's text of each cell that students write, by student and grade id.
     """
 
     name: str
     source: bytes
+    root: Path
     folder: Path
     results: Sequence[SubmissionResult]
     gradebook_url: str | None
     handed_in: Mapping[str, str]
+    code: Mapping[str, Mapping[str, str]]
 
 
 def to_gradebook(delivery: Delivery) -> None:
@@ -44,12 +48,23 @@ def to_gradebook(delivery: Delivery) -> None:
         )
 
 
-def to_feedback(delivery: Delivery) -> None:
-    """Write a page for each student."""
-    from course_utils.grading.feedback import write_feedback
+def to_autograded(delivery: Delivery) -> None:
+    """Write what formgrader shows of each submission, where it looks for it."""
+    from course_utils.grading.autograded import write_autograded
 
     for result in delivery.results:
-        write_feedback(delivery.folder, result)
+        write_autograded(delivery.root, delivery.source, delivery.code.get(result.student, {}), result)
+
+
+def to_feedback(delivery: Delivery) -> None:
+    """Write a page for each student: beside the overview, and where nbgrader has it, feedback/STUDENT/EXERCISE/."""
+    from course_utils.grading.feedback import write_feedback
+    from course_utils.grading.result_files import folder_name, write_below
+
+    for result in delivery.results:
+        page = write_feedback(delivery.folder, result).read_bytes()
+        parts = ("feedback", folder_name(result.student), delivery.name, f"{delivery.name}.html")
+        write_below(delivery.root, parts, page)
 
 
 def to_overview(delivery: Delivery) -> None:
@@ -61,6 +76,7 @@ def to_overview(delivery: Delivery) -> None:
 
 OUTLETS: dict[str, Callable[[Delivery], None]] = {
     "the gradebook": to_gradebook,
+    "the folder autograded": to_autograded,
     "the feedback": to_feedback,
     "the overview": to_overview,
 }

@@ -27,6 +27,12 @@ def load_result(folder: Path, student: str) -> SubmissionResult | None:
     return result if result.student == student else None
 
 
+def load_results(folder: Path) -> tuple[SubmissionResult, ...]:
+    """Read all results of an exercise, in the order of the students' ids; what cannot be read is left out."""
+    found = (load_result(folder, path.stem) for path in folder.glob("*.json") if not path.name.startswith("."))
+    return tuple(sorted((result for result in found if result is not None), key=lambda result: result.student))
+
+
 def store_result(folder: Path, result: SubmissionResult) -> None:
     """Write a student's result in place of the one before."""
     write_text(folder, result_path(folder, result.student).name, result.to_json() + "\n")
