@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     output: Path = arguments.output or folder / "canvas.csv"
     require_folder(output)
     from course_utils.grading.canvas import CanvasError, canvas_grades
-    from course_utils.grading.store import write_whole
+    from course_utils.grading.store import write_text
 
     export = None
     if arguments.export is not None:
@@ -46,6 +46,6 @@ def run(arguments: argparse.Namespace) -> int:
         written = canvas_grades(results, assignment_id=arguments.assignment, export=export)
     except CanvasError as error:
         raise UsageError(str(error)) from error
-    write_whole(output, written.text)
+    write_text(output.resolve().parent, output.name, written.text)
     print(f"{output}: {written}")
     return 1 if written.warnings else 0

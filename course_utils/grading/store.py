@@ -29,8 +29,15 @@ def load_result(folder: Path, student: str) -> SubmissionResult | None:
 
 def load_results(folder: Path) -> tuple[SubmissionResult, ...]:
     """Read all results of an exercise, in the order of the students' ids; what cannot be read is left out."""
-    found = (load_result(folder, path.stem) for path in folder.glob("*.json") if not path.name.startswith("."))
-    return tuple(sorted((result for result in found if result is not None), key=lambda result: result.student))
+    found = []
+    for path in folder.glob("*.json"):
+        try:
+            result = read_result(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if result_path(folder, result.student) == path:
+            found.append(result)
+    return tuple(sorted(found, key=lambda result: result.student))
 
 
 def store_result(folder: Path, result: SubmissionResult) -> None:
