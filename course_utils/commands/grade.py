@@ -142,7 +142,7 @@ def grade(arguments: argparse.Namespace, exercise: Exercise, root: Path) -> tupl
     Raises:
         UsageError: when it cannot begin.
     """
-    from course_utils.grading.batch import grade_batch, read_code
+    from course_utils.grading.batch import grade_batch
     from course_utils.grading.job import surroundings_here
     from course_utils.grading.outlets import Delivery
     from course_utils.grading.sandbox import SandboxError, choose_sandbox
@@ -177,9 +177,10 @@ def grade(arguments: argparse.Namespace, exercise: Exercise, root: Path) -> tupl
             progress=not arguments.json,
         )
     url = None if arguments.no_gradebook else arguments.db or f"sqlite:///{root / 'gradebook.db'}"
-    times = {row.student: row.handed_in for row in rows if row.handed_in}
-    code = read_code(source, exercise.name, rows, limits)
-    return batch, Delivery(exercise.name, source, root, folder, batch.results, url, times, code)
+    elsewhere = not path.resolve().is_relative_to((root / "submitted").resolve())
+    return batch, Delivery(
+        exercise.name, source, root, folder, batch.results, url, rows=rows, limits=limits, elsewhere=elsewhere
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -5,11 +5,13 @@ Each outlet takes a delivery. One that fails says so in a sentence and holds up 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from course_utils.error_text import first_line
+from course_utils.grading.collect import Collected
+from course_utils.grading.limits import Limits
 from course_utils.grading.result import SubmissionResult
 
 
@@ -24,8 +26,9 @@ class Delivery:
         folder: the results folder.
         results: one for each student who has one.
         gradebook_url: nbgrader's database, as SQLAlchemy writes it; None when it is not to be written.
-        handed_in: the text of nbgrader's timestamp.txt, by student.
-        code: the student's text of each cell that students write, by student and grade id.
+        rows: what was collected, one for each student.
+        limits: what is read of a submission.
+        elsewhere: whether it was collected from another place than submitted/.
     """
 
     name: str
@@ -34,8 +37,9 @@ class Delivery:
     folder: Path
     results: Sequence[SubmissionResult]
     gradebook_url: str | None
-    handed_in: Mapping[str, str]
-    code: Mapping[str, Mapping[str, str]]
+    rows: Sequence[Collected]
+    limits: Limits
+    elsewhere: bool
 
 
 def to_gradebook(delivery: Delivery) -> None:
@@ -43,17 +47,26 @@ def to_gradebook(delivery: Delivery) -> None:
     if delivery.gradebook_url is not None:
         from course_utils.grading.gradebook import write_results
 
-        write_results(
-            delivery.gradebook_url, delivery.source, delivery.name, delivery.results, handed_in=delivery.handed_in
-        )
+        times = {row.student: row.handed_in for row in delivery.rows if row.handed_in}
+        write_results(delivery.gradebook_url, delivery.source, delivery.name, delivery.results, handed_in=times)
+
+
+def to_submitted(delivery: Delivery) -> None:
+    """Copy what came from elsewhere to where nbgrader has it, submitted/."""
+    from course_utils.grading.submitted import put_into_submitted
+
+    if delivery.elsewhere:
+        put_into_submitted(delivery.root, delivery.name, delivery.rows, delivery.limits)
 
 
 def to_autograded(delivery: Delivery) -> None:
     """Write what formgrader shows of each submission, where it looks for it."""
     from course_utils.grading.autograded import write_autograded
+    from course_utils.grading.batch import read_code
 
+    code = read_code(delivery.source, delivery.name, delivery.rows, delivery.limits)
     for result in delivery.results:
-        write_autograded(delivery.root, delivery.source, delivery.code.get(result.student, {}), result)
+        write_autograded(delivery.root, delivery.source, code[result.student], result)
 
 
 def to_feedback(delivery: Delivery) -> None:
@@ -76,6 +89,7 @@ def to_overview(delivery: Delivery) -> None:
 
 OUTLETS: dict[str, Callable[[Delivery], None]] = {
     "the gradebook": to_gradebook,
+    "the folder submitted": to_submitted,
     "the folder autograded": to_autograded,
     "the feedback": to_feedback,
     "the overview": to_overview,
