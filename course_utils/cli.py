@@ -1,5 +1,4 @@
-"""The `course` command: doctor, lab, check, bench, audit, memory, compare, progress, submit, release, bundle, grade, return,
-canvas.
+"""The `course` command, for students, instructors and machines that test.
 
 Exit codes: 0 done (passed, usable, clean, fits), 1 not yet (a check failed, MPS is not usable, the audit found
 something, a model does not fit, numbers differ, an exercise was refused, somebody could not be graded), 2 wrong usage,
