@@ -149,3 +149,19 @@ def test_usage_of_this_process():
     assert os.getpid() in read_usage(os.getpid()).processes
     assert read_usage(os.getpid()).memory_bytes > 0
     assert read_usage(2**22 + 1).processes == ()
+
+
+@needs_sandbox
+def test_workers_share_one_template(tmp_path):
+    """Several workers get forks of one template; one whose fork ends starts a template of its own."""
+    chosen = choose_sandbox(str(tmp_path), unsafe=False)
+    template = starters.SharedTemplate(chosen, ["json"])
+    both = [starters.make_starter(chosen, ["json"], template.connect()) for _ in range(2)]
+    try:
+        for starter in (*both, both[0]):
+            starter.start(Limits()).close()
+        template.close()
+        both[1].start(Limits()).close()
+    finally:
+        for starter in both:
+            starter.close()
