@@ -1,6 +1,8 @@
 # Two commands start everything, each on its own and from a fresh clone:
 #     make lab     JupyterLab on the next unfinished lesson, at first 00
 #     make test    all tests: units, notebooks, exercises
+# And the course as a web page, in build/site:
+#     make site    runs every lesson once; SITE_EXECUTE=off make site does not
 # Options: PYTHON=python3.12, VENV=folder, TORCH_INDEX=url (the small CPU-only torch on Linux),
 #          LESSON=04, LAB_ARGS="--no-browser --port 8899"
 
@@ -15,7 +17,7 @@ STAMP := $(VENV)/.course-installed
 # nbgrader calls alembic by name, so the environment's programs come first on the PATH
 RUN := PATH="$(abspath $(VENV))/bin:$$PATH"
 
-.PHONY: lab test lint format release clean
+.PHONY: lab test site lint format release clean
 
 lab: $(STAMP)
 	@$(RUN) course lab $(LESSON) $(LAB_ARGS)
@@ -25,16 +27,22 @@ test: $(STAMP)
 	@test -d tests || { echo "This archive for students has no tests; clone the repository to run them." >&2; exit 2; }
 	@$(RUN) python -m pytest tests notebooks solutions --nbval-lax --nbval-current-env -n 2 --dist loadscope $(PYTEST_ARGS)
 
+site: $(STAMP)
+	@$(RUN) python scripts/build_site.py
+	@$(RUN) python scripts/check_links.py build/site
+
 lint: $(STAMP)
 	@$(RUN) ruff check .
 	@$(RUN) ruff format --check .
 	@$(RUN) mypy
 	@$(RUN) python scripts/format_notebooks.py --check
+	@$(RUN) python -m scripts.draw_architecture --check
 
 format: $(STAMP)
 	@$(RUN) ruff check --fix --quiet .
 	@$(RUN) ruff format --quiet .
 	@$(RUN) python scripts/format_notebooks.py
+	@$(RUN) python -m scripts.draw_architecture
 
 # exercises/ is generated from solutions/, and from nothing else
 release: $(STAMP)

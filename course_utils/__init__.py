@@ -33,13 +33,18 @@ _HOME = {
     "published_times": "published",
     "Sweep": "sweeps",
     "sweep_devices": "sweeps",
+    "MeasuredOperation": "roofline",
+    "Roofline": "roofline",
     "plot_comparison": "plots",
     "plot_raw_times": "plots",
+    "plot_roofline": "plots",
     "plot_sweep": "plots",
     "Task": "checks",
     "in_student_process": "checks",
     "ToyDevice": "toy_device",
     "find_chip": "chips",
+    "Digits": "digits",
+    "load_digits": "digits",
     "estimate_memory": "memory",
     "fits": "memory",
     "memory_budget": "memory",
@@ -49,8 +54,11 @@ _HOME = {
 __all__ = [
     "Audit",
     "Comparison",
+    "Digits",
+    "MeasuredOperation",
     "Probe",
     "Published",
+    "Roofline",
     "Sweep",
     "Task",
     "Timing",
@@ -66,11 +74,13 @@ __all__ = [
     "fits",
     "format_duration",
     "in_student_process",
+    "load_digits",
     "load_workload",
     "memory_budget",
     "pick_device",
     "plot_comparison",
     "plot_raw_times",
+    "plot_roofline",
     "plot_sweep",
     "probe_mps",
     "published_times",
@@ -84,11 +94,13 @@ if TYPE_CHECKING:
     from course_utils.checks import Task, in_student_process
     from course_utils.chips import find_chip
     from course_utils.devices import Probe, pick_device, probe_mps, synchronize
+    from course_utils.digits import Digits, load_digits
     from course_utils.measurement import Comparison, Timing, format_duration
     from course_utils.memory import estimate_memory, fits, memory_budget
     from course_utils.numerics import compare_numerics
-    from course_utils.plots import plot_comparison, plot_raw_times, plot_sweep
+    from course_utils.plots import plot_comparison, plot_raw_times, plot_roofline, plot_sweep
     from course_utils.published import Published, published_times
+    from course_utils.roofline import MeasuredOperation, Roofline
     from course_utils.sweeps import Sweep, sweep_devices
     from course_utils.timing import benchmark, compare_devices
     from course_utils.toy_device import ToyDevice

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from course_utils.measurement import Comparison, Timing, format_duration
 from course_utils.published import Published
+from course_utils.roofline import Roofline
 from course_utils.sweeps import Sweep
 
 # closer than this, two medians of a laptop are the same
@@ -77,3 +78,20 @@ def raw_times_caption(timings: Sequence[Timing]) -> str:
         f"half of them lie within {format_duration(timing.iqr_s)} around the median {format_duration(timing.median_s)}."
         for timing in timings
     )
+
+
+def roofline_caption(roofline: Roofline) -> str:
+    """Say where the two ceilings meet, which operations stand under which, and what is doubtful."""
+    parts = [
+        f"{roofline.device}, {roofline.source}: memory is the limit below {roofline.ridge:.1f} FLOP/byte, "
+        "arithmetic above."
+    ]
+    for limit in ("memory", "arithmetic"):
+        under = [
+            f"{operation.label} ({roofline.share(operation):.0%} of the roof)"
+            for operation in roofline.operations
+            if roofline.limit(operation.intensity) == limit
+        ]
+        if under:
+            parts.append(f"Limited by {limit}: {', '.join(under)}.")
+    return " ".join([*parts, *(f"Doubt: {warning}." for warning in roofline.warnings)])

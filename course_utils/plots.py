@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from course_utils.captions import comparison_caption, raw_times_caption, sweep_caption
+from course_utils.captions import comparison_caption, raw_times_caption, roofline_caption, sweep_caption
 from course_utils.measurement import Comparison, Timing, format_duration
 from course_utils.published import Published
+from course_utils.roofline import Roofline
 from course_utils.sweeps import Sweep
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ MARKERS = {"cpu": "o", "mps": "s", "cuda": "^"}
 OTHER_COLOUR, OTHER_MARKER = "#CC79A7", "D"
 FACE = "white"
 INK = "#222222"
+# one for each operation of a roofline, in order, and again from the start
+OPERATION_MARKERS = "osD^vP*X"
 # a log axis once the largest value is this many times the smallest
 LOG_FROM = 20.0
 
@@ -207,4 +210,49 @@ def plot_raw_times(timings: Timing | Sequence[Timing], *, title: str = "Every re
     axes.set_title(title, color=INK, fontsize=11)
     axes.legend(frameon=False, fontsize=9)
     print(raw_times_caption(shown))
+    return figure
+
+
+def plot_roofline(roofline: Roofline, *, title: str | None = None) -> Figure:
+    """Draw the two ceilings of a device and the measured operations under them; both axes are logarithmic.
+
+    Args:
+        roofline: the ceilings and the operations; those without any FLOP have no place here and are left out.
+        title: by default the device and the source of its ceilings.
+
+    Returns:
+        The figure; its sentence is printed.
+    """
+    figure, axes = _new_figure(7.5, 4.8)
+    shown = [operation for operation in roofline.operations if operation.flop > 0]
+    intensities = [roofline.ridge, *(operation.intensity for operation in shown)]
+    low, high = min(intensities) / 4, max(intensities) * 4
+    roof = [(value, roofline.attainable(value) / 1e9) for value in (low, roofline.ridge, high)]
+    axes.plot([x for x, _ in roof], [y for _, y in roof], color=INK, linewidth=2)
+    axes.axvline(roofline.ridge, color=INK, linestyle=":", linewidth=1.2)
+    for index, operation in enumerate(shown):
+        axes.plot(
+            operation.intensity,
+            operation.flop_per_s / 1e9,
+            OPERATION_MARKERS[index % len(OPERATION_MARKERS)],
+            color=COLOURS["cpu"] if roofline.limit(operation.intensity) == "memory" else COLOURS["mps"],
+            markersize=9,
+            label=f"{operation.label}, {roofline.share(operation):.0%} of the roof",
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    # the words stand beside the ridge, below the roof
+    bottom = min(roof[0][1], *(operation.flop_per_s / 1e9 for operation in shown)) if shown else roof[0][1]
+    axes.set_ylim(bottom / 3, roofline.flop_per_s / 1e9 * 4)
+    ratio = f"{roofline.bytes_per_s / 1e9:.0f} GB/s"
+    axes.text(roofline.ridge / 1.15, bottom / 2.4, "memory is the limit", ha="right", fontsize=9, color=INK)
+    axes.text(roofline.ridge * 1.15, bottom / 2.4, "arithmetic is the limit", ha="left", fontsize=9, color=INK)
+    axes.annotate(ratio, (low, roof[0][1]), textcoords="offset points", xytext=(16, -4), fontsize=9, color=INK)
+    axes.text(high, roof[2][1] * 1.2, f"{roofline.flop_per_s / 1e9:.0f} GFLOP/s", ha="right", fontsize=9, color=INK)
+    axes.set_xlabel("arithmetic intensity, FLOP for each byte moved (log axis)")
+    axes.set_ylabel("GFLOP/s (log axis)")
+    axes.set_title(title or f"Roofline of {roofline.device}, {roofline.source}", color=INK, fontsize=11)
+    if shown:
+        figure.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=2)
+    print(roofline_caption(roofline))
     return figure

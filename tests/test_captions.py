@@ -1,10 +1,12 @@
 """Captions: each says what the chart shows, and claims nothing that was not measured."""
 
+from test_roofline import roofline
 from test_sweeps import sweep, timing
 
-from course_utils.captions import comparison_caption, raw_times_caption, sweep_caption
+from course_utils.captions import comparison_caption, raw_times_caption, roofline_caption, sweep_caption
 from course_utils.measurement import Comparison
 from course_utils.published import published_times
+from course_utils.roofline import MeasuredOperation
 
 
 def test_one_device_alone():
@@ -52,3 +54,17 @@ def test_sweep_with_crossing_and_without():
 def test_raw_times():
     """The raw times' sentence gives range, spread and median."""
     assert "5 readings from 1.00 s to 1.00 s" in raw_times_caption([timing("cpu", 1.0)])
+
+
+def test_roofline_names_both_sides():
+    """Each operation stands under the ceiling that limits it; a doubt is said, and nothing else is claimed."""
+    add = MeasuredOperation("add", flop=1e9, n_bytes=12e9, seconds=0.24)
+    product = MeasuredOperation("product", flop=100e9, n_bytes=1e9, seconds=0.01)
+
+    text = roofline_caption(roofline(add, product))
+
+    assert "below 10.0 FLOP/byte" in text
+    assert "Limited by memory: add (50% of the roof)." in text
+    assert "Limited by arithmetic: product (1000% of the roof)." in text
+    assert "Doubt: product is 10.0 times as fast" in text
+    assert "Limited" not in roofline_caption(roofline())

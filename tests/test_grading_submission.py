@@ -4,16 +4,16 @@ import json
 import random
 
 import pytest
-import small_exercise
 import submissions
-from small_exercise import NAME, SOLVED, STARTERS, cell, notebook, submitted, submitted_bytes
+import two_tasks
+from two_tasks import NAME, SOLVED, STARTERS, cell, notebook, submitted, submitted_bytes
 
 from course_utils.grading.assignment import read_assignment
 from course_utils.grading.limits import Limits
 from course_utils.grading.result import Reason
 from course_utils.grading.submission import count_known_cells, read_submission, starter_of
 
-ASSIGNMENT = small_exercise.assignment()
+ASSIGNMENT = two_tasks.assignment()
 
 
 def read(data, filename=f"{NAME}.ipynb", limits=None, assignment=ASSIGNMENT):
@@ -130,7 +130,7 @@ def test_unrelated_notebook():
     found = read(notebook(cell("print(1)")), filename="homework.ipynb")
 
     assert (found.code, found.reason) == ({}, Reason.MISSING)
-    assert found.problem == "none of the cells of 01_small is in homework.ipynb; is it the right notebook?"
+    assert found.problem == "homework.ipynb has none of the cells of 01_small; is it the right one?"
 
 
 def test_no_cells():
@@ -138,7 +138,7 @@ def test_no_cells():
     found = read(notebook())
 
     assert found.reason is Reason.MISSING
-    assert "has no cells" in found.problem
+    assert found.problem == "the notebook has no cells; hand in the notebook of 01_small"
     assert found.missing == ("double", "halve")
 
 

@@ -3,11 +3,13 @@
 import matplotlib.pyplot as plt
 import pytest
 from matplotlib.colors import to_hex
+from test_roofline import roofline
 from test_sweeps import sweep, timing
 
 from course_utils import plots
 from course_utils.measurement import Comparison
 from course_utils.published import published_times
+from course_utils.roofline import MeasuredOperation
 
 
 @pytest.fixture(autouse=True)
@@ -53,6 +55,7 @@ def test_devices_differ_by_mark_and_colour():
         lambda: plots.plot_comparison(COMPARISON),
         lambda: plots.plot_sweep(sweep([1, 2], None)),
         lambda: plots.plot_raw_times(timing("cpu", 1.0)),
+        lambda: plots.plot_roofline(roofline()),
     ],
 )
 def test_faces_are_explicit(figure):
@@ -84,3 +87,20 @@ def test_nothing_to_draw():
     """A comparison without any time is refused with the reason."""
     with pytest.raises(ValueError, match="nothing to draw"):
         plots.plot_comparison(Comparison("work", ()))
+
+
+def test_operations_differ_by_mark(capsys):
+    """Each operation has its own mark and its share in the legend; one without FLOP has no place on the axes."""
+    operations = [MeasuredOperation(f"work {n}", flop=n * 1e9, n_bytes=1e9, seconds=0.5) for n in (0, 1, 100)]
+
+    figure = plots.plot_roofline(roofline(*operations))
+
+    axes = figure.axes[0]
+    marks = [line.get_marker() for line in axes.lines if line.get_marker() not in ("None", "")]
+    assert len(set(marks)) == len(marks) == 2
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "work 1, 2% of the roof",
+        "work 100, 20% of the roof",
+    ]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert "Limited by arithmetic: work 100" in capsys.readouterr().out

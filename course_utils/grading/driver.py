@@ -47,7 +47,7 @@ class _CheckCell:
 
     def add(self, title: str, passed: bool, yours: str, expected: str) -> None:
         """Keep the outcome of a check."""
-        inside = self.session.measured_inside
+        inside, self.session.measured_inside_now = self.session.measured_inside_now, False
         cut = slice(LONGEST_TEXT)
         self.results.append(CheckResult(title, passed, yours[cut], expected[cut], self.hidden, inside))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from course_utils.grading.assignment import Assignment, Kind, Part, bound_names
@@ -11,7 +12,7 @@ from course_utils.grading.connection import Connection, StudentGone
 from course_utils.grading.limits import Limits
 from course_utils.grading.result import Reason
 from course_utils.grading.stand_ins import BrokenFunction, Line, StudentFunction
-from course_utils.grading.tampering import DIGEST, WATCHED, find_changes
+from course_utils.grading.tampering import DIGEST, IDENTITIES, WATCHED, find_changes
 from course_utils.grading.values import ValueNotPlainError
 
 
@@ -46,8 +47,10 @@ class Session:
         self.deadline = time.monotonic() + limits.submission_s
         self.names: dict[str, Any] = {"__name__": "exercise", "__builtins__": __builtins__}
         self.measured_inside = False
+        self.measured_inside_now = False
         self.errors: dict[str, Exception] = {}
         self._given_names: dict[str, Any] = {}
+        self._identities: dict[str, Any] = {}
         self._connection: Connection | None = None
         self._line: Line | None = None
         self._left_out: set[str] = set()
@@ -94,7 +97,9 @@ class Session:
         if not self.measured_inside or not self.untouched:
             return ()
         try:
-            return find_changes(self.untouched, self.line().compute(DIGEST, [self.forked, list(WATCHED)]))
+            changed = find_changes(self.untouched, self.line().compute(DIGEST, [self.forked, list(WATCHED)]))
+            held = self.line().compute(IDENTITIES, list(self._identities))
+            return changed + tuple(name for name, who in self._identities.items() if held.get(name) != who)
         except (ValueNotPlainError, Exception) as error:
             return (f"the answer itself ({type(error).__name__})",)
 
@@ -108,6 +113,7 @@ class Session:
         if self._connection is not None:
             self._connection.close()
         self._connection = self._line = None
+        self._identities.clear()
 
     def _run(self, part: Part, *, given: bool) -> None:
         """Run a cell in the student's process, and what is given on this side, too."""
@@ -124,6 +130,8 @@ class Session:
             raise
         if given:
             self._run_here(part, wanted)
+            if wanted and self.untouched:
+                self._identities |= self._read_identities(wanted)
         else:
             self._hold(part.grade_id, wanted, answer)
 
@@ -140,8 +148,15 @@ class Session:
             elif thing is not None:
                 self._given_names[name] = thing
 
+    def _read_identities(self, names: list[str]) -> dict[str, Any]:
+        """Ask which objects the names of a given cell are, just after it ran."""
+        with suppress(Exception):
+            held = self.line().compute(IDENTITIES, names)
+            return held if type(held) is dict else {}
+        return {}
+
     def _inside_line(self) -> Line:
-        self.measured_inside = True
+        self.measured_inside = self.measured_inside_now = True
         return self.line()
 
     def _hold(self, grade_id: str, wanted: list[str], answer: dict[str, Any]) -> None:

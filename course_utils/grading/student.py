@@ -62,8 +62,8 @@ class Student:
             list(shell.input_transformers_post),
             list(shell.ast_transformers),
         )
-        # helpers of the given cells, kept apart from the names that the student's code can bind again
-        self.inside: dict[str, Callable[..., Any]] = {}
+        # what the given cells bound, whatever the student's code binds later
+        self.given: dict[str, Any] = {}
 
     def serve(self) -> None:
         """Answer until the socket closes."""
@@ -104,7 +104,8 @@ class Student:
             own: dict[str, Any] = {}
             exec(compile(question["compute"], "<measuring>", "exec"), own)
             return own["compute"](read(question["argument"]))
-        function = self.inside.get(question["call"]) or names[question["call"]]
+        names.update(self.given)
+        function = names[question["call"]]
         return function(*read(question["arguments"]), **read(question["named"]))
 
     def run_cell(self, question: dict[str, Any]) -> dict[str, Any]:
@@ -117,9 +118,7 @@ class Student:
         error = outcome.error_before_exec or outcome.error_in_exec
         names = self.shell.user_ns
         if question["given"]:
-            self.inside |= {
-                name: names[name] for name in question["names"] if hasattr(names.get(name), "__in_student_process__")
-            }
+            self.given |= {name: names[name] for name in question["names"] if name in names}
         kinds = {name: "callable" if callable(names[name]) else "value" for name in question["names"] if name in names}
         return {"names": kinds, "error": None if error is None else _describe(error)}
 

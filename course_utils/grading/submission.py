@@ -213,11 +213,12 @@ def _outside_notes(cells: Sequence[SubmittedCell], choices: dict[str, _Choice], 
 def _why_nothing(
     cells: Sequence[SubmittedCell], choices: dict[str, _Choice], filename: str, assignment: Assignment
 ) -> str:
+    handed_in = "the notebook" if filename == f"{assignment.name}.ipynb" else _printable(filename)
     if not cells:
-        return f"{_printable(filename)} has no cells; hand in the notebook of {assignment.name}"
+        return f"{handed_in} has no cells; hand in the notebook of {assignment.name}"
     known = {part.grade_id for part in assignment.parts}
     if not any(cell.grade_id in known or cell.cell_id in known for cell in cells):
-        return f"none of the cells of {assignment.name} is in {_printable(filename)}; is it the right notebook?"
+        return f"{handed_in} has none of the cells of {assignment.name}; is it the right one?"
     return "; ".join(note for choice in choices.values() for note in choice.notes)
 
 

@@ -1,0 +1,51 @@
+"""Sphinx's settings for the course's web page; scripts/build_site.py prepares the pages and calls Sphinx.
+
+Nothing is fetched, neither when the site is built nor when it is read: no CDN, no web fonts, no MathJax.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+project = "PyTorch on Apple Silicon"
+html_title = project
+language = "en"
+
+extensions = ["myst_nb", "figure_text"]
+exclude_patterns = ["**/.ipynb_checkpoints"]
+myst_heading_anchors = 3
+# an anchor that MyST does not find is an error, as every other warning (build_site.py passes -W)
+nitpicky = False
+
+# lessons run once for each build, from their source; exercises are the student's and wait for the student
+nb_execution_mode = "off" if os.environ.get("SITE_EXECUTE") == "off" else "force"
+nb_execution_excludepatterns = ["exercises/*/*.ipynb"]
+nb_execution_timeout = 300
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+nb_merge_streams = True
+# would load a script from a CDN on pages with widgets
+nb_ipywidgets_js: dict[str, dict[str, str]] = {}
+
+html_theme = "sphinx_book_theme"
+html_theme_options = {
+    "use_download_button": True,
+    "use_fullscreen_button": False,
+    "home_page_in_toc": False,
+    "show_toc_level": 2,
+    # the search field stands at the side; a second one above would say the same
+    "navbar_persistent": [],
+    # a tint that reads on white and on black, and colours that do not rely on red against green
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_static_path = [str(Path(__file__).with_name("style.css"))]
+html_css_files = ["style.css"]
+html_show_copyright = False
+html_show_sphinx = False
+# a date would make two builds differ
+html_last_updated_fmt = None

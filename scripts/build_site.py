@@ -1,0 +1,255 @@
+"""Build the course as a web page in build/site: the executed lessons, the exercises without solutions, the docs.
+
+    python scripts/build_site.py                      # runs every lesson once
+    SITE_EXECUTE=off python scripts/build_site.py     # a quick look, without outputs that need a run
+
+The pages are prepared in build/site-source: copies of the notebooks and of docs/, an index and a guide made from the
+README, and a list of exercises. With execution off, two builds give the same bytes; with it on they differ by the
+times that lessons measure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from course_utils.notebook_file import read_cells
+
+ROOT = Path(__file__).resolve().parent.parent
+SETTINGS = ROOT / "docs" / "site"
+LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+FENCED = re.compile(r"^```.*?^```\n", re.MULTILINE | re.DOTALL)
+LESSONS = "The lessons"
+# sections of the README that stay where they are: they speak to people who hold the repository
+LEFT_OUT = (LESSONS, "Contributing")
+
+
+@dataclass(frozen=True)
+class Title:
+    """The first cell of a notebook.
+
+    Args:
+        name: the title, such as "04 Measuring time".
+        rows: the cells of the table below it, without its header lines.
+    """
+
+    name: str
+    rows: tuple[tuple[str, ...], ...]
+
+
+def read_title(text: str) -> Title:
+    """Read the title and the table of a notebook's first cell.
+
+    Raises:
+        ValueError: when it does not begin with a title.
+    """
+    lines = text.splitlines()
+    if not lines or not lines[0].startswith("# "):
+        raise ValueError(f"a notebook begins with '# ' and its title, not with {text[:40]!r}")
+    rows = [tuple(part.strip() for part in line.strip("|").split("|")) for line in lines if line.startswith("|")]
+    return Title(lines[0].removeprefix("# "), tuple(rows[2:]))
+
+
+def sections(markdown: str) -> dict[str, str]:
+    """Take a page apart at its headings of level 2.
+
+    Returns:
+        Heading -> what stands below it, in order; "" -> what comes before the first one.
+    """
+    found = {"": ""}
+    heading, fenced = "", False
+    for line in markdown.splitlines(keepends=True):
+        fenced ^= line.startswith("```")
+        if line.startswith("## ") and not fenced:
+            heading = line.removeprefix("## ").strip()
+            found[heading] = ""
+        else:
+            found[heading] += line
+    return found
+
+
+def toctree(caption: str, pages: Sequence[str]) -> str:
+    """Write a part of the table of contents, shown at the side of every page."""
+    return "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
+
+
+def index_page(readme: str, lessons: Sequence[str], others: Sequence[str], made: str) -> str:
+    """Write the first page: the README's pitch and its table of lessons.
+
+    Args:
+        readme: the text of README.md.
+        lessons: pages of lessons, such as "notebooks/04_measuring_time".
+        others: pages of the docs.
+        made: how the outputs of the lessons were made, a sentence.
+    """
+    parts = sections(readme)
+    return "\n".join(
+        [
+            FENCED.sub("", parts[""]),
+            "Each lesson below is a page to read here and a notebook to run at home: [set it up](guide.md).",
+            "",
+            f"## {LESSONS}",
+            parts[LESSONS],
+            made,
+            "",
+            toctree("Lessons", lessons),
+            toctree("Exercises", ["exercises"]),
+            toctree("More", ["guide", *others]),
+        ]
+    )
+
+
+def guide_page(readme: str) -> str:
+    """Write the page about setting up and using the course: the README's other sections."""
+    parts = sections(readme)
+    commands = "\n".join(FENCED.findall(parts[""]))
+    kept = [f"## {heading}\n{text}" for heading, text in parts.items() if heading and heading not in LEFT_OUT]
+    return "\n".join(["# Set up and use the course\n", commands, *kept])
+
+
+def exercises_page(titles: Mapping[str, Title]) -> str:
+    """Write the list of exercises.
+
+    Args:
+        titles: name -> the title cell of the student's notebook, whose table has task, difficulty, minutes, points.
+    """
+    lines = [
+        "# Exercises",
+        "",
+        "Each lesson has a notebook with tasks. A task is a function to write, with two hints and checks that show",
+        "*yours* beside what was *expected*. Read it here, or take the notebook; it runs in the course's environment",
+        "(see [how to set it up](guide.md)), and `course check 04` runs its checks from a terminal.",
+        "",
+        "| exercise | tasks | minutes | points | notebook |",
+        "|---|---|---|---|---|",
+    ]
+    for name, title in titles.items():
+        page = f"exercises/{name}/{name}"
+        tasks = [row for row in title.rows if re.match(r"\d+\.\d+ ", row[0])]
+        minutes, points = (sum(int(row[column]) for row in tasks) for column in (2, 3))
+        short = title.name.removeprefix("Exercise ").replace(":", "")
+        names = " · ".join(row[0].split(" ", 1)[1] for row in tasks)
+        lines.append(
+            f"| [{short}]({page}.ipynb) | {names} | {minutes} | {points} | {{download}}`download <{page}.ipynb>` |"
+        )
+    return "\n".join(lines) + "\n\n" + toctree("Exercises", [f"exercises/{name}/{name}" for name in titles])
+
+
+def how_made(*, executed: bool) -> str:
+    """Say how the outputs on the pages were made, with torch, machine and device."""
+    if not executed:
+        return "*The lessons were not run for these pages: only outputs that are the same everywhere are shown.*"
+    import platform
+
+    import torch
+
+    from course_utils import probe_mps
+
+    return (
+        "*The outputs on these pages were made when the pages were built, with "
+        f"torch {torch.__version__} on {platform.system()} ({platform.machine()}). {probe_mps()}. "
+        "No number that was measured elsewhere is called an MPS time.*"
+    )
+
+
+def linked_files(page: Path, source: str, root: Path) -> list[Path]:
+    """List the files of the course that a page links to or shows."""
+    found = []
+    for target in LINK.findall(source):
+        path = (page.parent / target).resolve()
+        if not re.match(r"[a-z]+:", target) and path.is_file() and path.is_relative_to(root):
+            found.append(path)
+    return found
+
+
+def stage(root: Path, into: Path, *, executed: bool) -> None:
+    """Prepare the pages in an empty folder, with the files that they link to.
+
+    Args:
+        root: the course's root.
+        into: the folder to make; an old one is replaced.
+        executed: whether the lessons will be run, which the first page says.
+    """
+    shutil.rmtree(into, ignore_errors=True)
+    lessons = sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    exercises = sorted((root / "exercises").glob("[0-9][0-9]_*/*.ipynb"))
+    docs = [*sorted((root / "docs").glob("*.md")), root / "benchmarks" / "README.md"]
+    docs += [path for path in [root / "CONTRIBUTING.md"] if path.exists()]
+    for path in [*lessons, *exercises, *docs]:
+        copy(path, root, into)
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    titles = {path.stem: read_title(read_cells(path)[0].source) for path in exercises}
+    pages = [str(path.relative_to(root).with_suffix("")) for path in docs]
+    lesson_pages = [f"notebooks/{path.stem}" for path in lessons]
+    made = {
+        "index.md": index_page(readme, lesson_pages, pages, how_made(executed=executed)),
+        "guide.md": guide_page(readme),
+        "exercises.md": exercises_page(titles),
+    }
+    for name, text in made.items():
+        (into / name).write_text(text, encoding="utf-8")
+        for file in linked_files(root / name, text, root):
+            copy(file, root, into)
+    for path in docs:
+        for file in linked_files(path, path.read_text(encoding="utf-8"), root):
+            copy(file, root, into)
+
+
+def copy(path: Path, root: Path, into: Path) -> None:
+    """Copy a file to the same place below another folder."""
+    target = into / path.relative_to(root)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, target)
+
+
+def build(root: Path, output: Path, *, execute: bool) -> int:
+    """Build the site.
+
+    Args:
+        root: the course's root.
+        output: the folder of the site; beside it come the prepared pages and Sphinx's own files.
+        execute: whether to run the lessons.
+
+    Returns:
+        Sphinx's exit code: 0 when all pages were built without a warning.
+    """
+    source = output.with_name(f"{output.name}-source")
+    shutil.rmtree(output, ignore_errors=True)
+    stage(root, source, executed=execute)
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E"]
+    command += ["-c", str(SETTINGS), "-d", str(output.with_name(f"{output.name}-doctrees")), str(source), str(output)]
+    # Sphinx and what it calls take their dates from here
+    env = os.environ | {"SOURCE_DATE_EPOCH": "0", "SITE_EXECUTE": "on" if execute else "off"}
+    return subprocess.run(command, env=env, check=False).returncode
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build the site and say where it is.
+
+    Returns:
+        0 when it was built; else Sphinx's exit code, or 2 when Sphinx is not installed.
+    """
+    parser = argparse.ArgumentParser(description="Build the course as a web page.")
+    parser.add_argument("--output", type=Path, default=ROOT / "build" / "site", help="the site's folder")
+    output = parser.parse_args(arguments).output.resolve()
+    try:
+        import myst_nb  # noqa: F401
+        import sphinx_book_theme  # noqa: F401
+    except ImportError as error:
+        print(f"the site needs {error.name}; install the course's extra: pip install -e '.[site]'", file=sys.stderr)
+        return 2
+    code = build(ROOT, output, execute=os.environ.get("SITE_EXECUTE") != "off")
+    if code == 0:
+        print(f"the site is in {output}; open {output / 'index.html'}")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
