@@ -17,6 +17,7 @@ class StandIn:
     """Gives full points for the model solution; obeys `# exit [once FILE]`, `# block FILE`, `# hang`, `# raise`."""
 
     sandbox = "stand-in"
+    model = SubmissionResult("01_small", "model solution", (), Reason.OK)
 
     def __init__(self, assignment, limits, *, unsafe=False):
         self.assignment = assignment
@@ -59,6 +60,14 @@ class StandIn:
         return SubmissionResult(
             self.assignment.name, submission.student, tuple(tasks), reason, submission.notes, "", self.sandbox, 1.0
         )
+
+
+class Doubtful(StandIn):
+    """On this machine the model solution fails a task of two points."""
+
+    model = SubmissionResult(
+        "01_small", "model solution", (TaskResult("double-check", "double", 0.0, 2.0, Reason.WRONG),), Reason.WRONG
+    )
 
 
 class Counting(StandIn):

@@ -155,6 +155,13 @@ def test_no_sandbox(tmp_path, monkeypatch):
     assert (tmp_path / "count").read_text() == "start\n"
 
 
+def test_a_model_solution_that_fails(tmp_path):
+    """Where the model solution does not earn all points, every result says so."""
+    _, results = grade(hand_in(tmp_path / "in", ada=SOLVED), "Doubtful")
+
+    assert results["ada"].notes[-1].startswith("the model solution earns 0 of 2 points on this machine")
+
+
 def test_workers_that_do_not_start(tmp_path, monkeypatch):
     """When no worker starts, the batch ends with a sentence for each student."""
     monkeypatch.setattr(pool, "serve", stand_in_graders.break_start)

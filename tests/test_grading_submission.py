@@ -306,6 +306,27 @@ def test_odd_sources(source):
     assert read(made).code["double"] == source
 
 
+@pytest.mark.parametrize(
+    ("inner", "words"),
+    [(b"[]," * 1_000_001, "more parts"), (b'"",' * 2_000_001, "more parts"), (b"{}," * 10_001, "cells, more than")],
+)
+def test_more_than_a_notebook_has(inner, words):
+    """Millions of tiny parts, which would take gigabytes once read, are refused."""
+    found = read(b'{"cells": [' + inner + b"0]}")
+
+    assert found.reason is Reason.UNREADABLE
+    assert words in found.problem
+
+
+def test_many_copies():
+    """Thousands of copies of a cell make no long note."""
+    made = submitted(SOLVED)
+    made["cells"] += [cell(SOLVED["double"], "double")] * 1000
+    (note,) = read(made).notes
+
+    assert "(cells 2, 6, 7, 8, 9, ... and 1005); cell 1005 counts" in note
+
+
 def test_file_name_cannot_steer_a_terminal():
     """Control characters of a file's name do not reach the note."""
     (note,) = read(submitted(SOLVED), filename="\x1b[2Jx.ipynb").notes

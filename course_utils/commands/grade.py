@@ -162,20 +162,23 @@ def grade(arguments: argparse.Namespace, exercise: Exercise, root: Path) -> tupl
             )
         except SandboxError as error:
             raise UsageError(str(error)) from error
-        batch = grade_batch(
-            source,
-            exercise.name,
-            rows,
-            folder,
-            surroundings=surroundings,
-            limits=limits,
-            only=arguments.student,
-            force=arguments.force,
-            unsafe=arguments.unsafe,
-            runner=cluster,
-            workers=arguments.workers,
-            progress=not arguments.json,
-        )
+        try:
+            batch = grade_batch(
+                source,
+                exercise.name,
+                rows,
+                folder,
+                surroundings=surroundings,
+                limits=limits,
+                only=arguments.student,
+                force=arguments.force,
+                unsafe=arguments.unsafe,
+                runner=cluster,
+                workers=arguments.workers,
+                progress=not arguments.json,
+            )
+        except OSError as error:
+            raise UsageError(f"results cannot be written below {folder}: {error.strerror or error}") from error
     url = None if arguments.no_gradebook else arguments.db or f"sqlite:///{root / 'gradebook.db'}"
     times = {row.student: row.handed_in for row in rows if row.handed_in}
     return batch, Delivery(exercise.name, source, folder, batch.results, url, times)

@@ -112,6 +112,8 @@ def grade_batch(
 ) -> Batch:
     """Grade a class, store each result as soon as it is there, and write the report.
 
+    Worker processes load the module that was started, so a script calls this below `if __name__ == "__main__":`.
+
     Args:
         source: the instructor's notebook.
         name: the exercise's name.
@@ -132,6 +134,7 @@ def grade_batch(
 
     Raises:
         ValueError: when the instructor's notebook cannot be used.
+        OSError: when results cannot be written.
     """
     assignment = read_assignment(source, name)
     limits = limits or Limits()

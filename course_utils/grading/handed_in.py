@@ -12,6 +12,7 @@ import stat
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -115,9 +116,9 @@ def list_folder(root: Path) -> Listing:
     """
     files: list[HandedIn] = []
     folders: list[tuple[str, ...]] = []
-    open_ended: list[tuple[str, ...]] = [()]
-    while open_ended:
-        place = open_ended.pop()
+    unlisted: list[tuple[str, ...]] = [()]
+    while unlisted:
+        place = unlisted.pop()
         try:
             entries = list(os.scandir(root.joinpath(*place)))
         except OSError as error:
@@ -137,9 +138,12 @@ def list_folder(root: Path) -> Listing:
                 files.append(HandedIn(parts, 0, 0.0, "is nested too deep"))
             else:
                 folders.append(parts)
-                open_ended.append(parts)
+                unlisted.append(parts)
         if len(files) + len(folders) > MOST_FILES:
-            raise CollectError(f"{root} holds more than {MOST_FILES:,} files; is it the right folder?")
+            (largest, _), *_ = Counter(parts[0] for parts in [*folders, *(file.parts for file in files)]).most_common(1)
+            raise CollectError(
+                f"{root} holds more than {MOST_FILES:,} files, most of them in {largest}; leave that out"
+            )
     return Listing(tuple(sorted(files, key=lambda file: file.parts)), tuple(sorted(folders)))
 
 

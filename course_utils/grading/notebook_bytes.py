@@ -20,6 +20,8 @@ _OTHER_FILES = (
     (b"\x1f\x8b", "a gzip file"),
 )
 _OTHER_TEXTS = (("<", "a web page"), ("{\\rtf", "a text document"), ("#", "a script"), ("import ", "a script"))
+# a list of 20 MB of "[]," takes a gigabyte once it is read; a notebook of that size has far fewer parts
+MOST_PARTS, MOST_QUOTES, MOST_CELLS = 1_000_000, 4_000_000, 10_000
 _SAVE_AGAIN = "hand in the .ipynb file as JupyterLab saves it"
 
 
@@ -62,8 +64,12 @@ def read_submitted_cells(data: bytes, *, limit_bytes: int) -> tuple[tuple[Submit
     if len(data) > limit_bytes:
         raise NotANotebookError(too_large(len(data), limit_bytes))
     text, notes = _decode(data)
-    content = _parse(text)
-    return tuple(_read_cell(number, cell) for number, cell in enumerate(_list_cells(content), start=1)), notes
+    cells = _list_cells(_parse(text))
+    if len(cells) > MOST_CELLS:
+        raise NotANotebookError(
+            f"the notebook has {len(cells):,} cells, more than are read; hand in the exercise's own"
+        )
+    return tuple(_read_cell(number, cell) for number, cell in enumerate(cells, start=1)), notes
 
 
 def too_large(size_bytes: int, limit_bytes: int) -> str:
@@ -94,6 +100,10 @@ def _decode(data: bytes) -> tuple[str, tuple[str, ...]]:
 
 
 def _parse(text: str) -> Any:
+    if text.count("[") + text.count("{") > MOST_PARTS or text.count('"') > MOST_QUOTES:
+        raise NotANotebookError(
+            "the file has more parts than a notebook; clear the outputs of all cells and hand in again"
+        )
     try:
         # strict=False: an editor that wrote a tab or a line break into a string did not change the code
         return json.loads(text, strict=False, parse_int=_skip_number, parse_float=_skip_number)

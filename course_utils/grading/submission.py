@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from course_utils.grading.assignment import Assignment, Kind, Part, bound_names
@@ -21,8 +22,9 @@ from course_utils.grading.result import Reason, weightiest
 _SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION\n.*?^[ \t]*### END SOLUTION$", re.DOTALL | re.MULTILINE)
 STUB = "# YOUR CODE HERE"
 _CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})(?=[ \n]|$)", re.MULTILINE)
-# characters, and cells: what a person writes; parsing takes about a second a megabyte
-LONGEST_PARSED, MOST_PARSED = 20_000, 100
+# characters, and cells: what a person writes; parsing takes seconds a megabyte
+LONGEST_PARSED, MOST_PARSED = 10_000, 50
+MOST_LISTED = 5
 # %time and !ls are IPython's, and Python cannot parse them
 _COMMAND = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
 
@@ -131,7 +133,7 @@ def _last(part: Part, copies: Sequence[SubmittedCell], counts: SubmittedCell) ->
     if len(copies) == 1:
         return _Choice(counts)
     numbers = [str(cell.number) for cell in copies]
-    listed = f"{', '.join(numbers[:-1])} and {numbers[-1]}"
+    listed = f"{', '.join(numbers[:-1][:MOST_LISTED])}{', ...' * (len(numbers) > MOST_LISTED + 1)} and {numbers[-1]}"
     which = "the last that was changed" if _is_changed(counts, part) else "and none was changed"
     note = f"{part.grade_id} is there {len(copies)} times (cells {listed}); cell {counts.number} counts, {which}"
     return _Choice(counts, (note,), duplicate=True)
@@ -167,6 +169,7 @@ def _find_unmarked(part: Part, cells: Sequence[SubmittedCell], assignment: Assig
     return changed[-1] if changed else None
 
 
+@lru_cache(maxsize=64)
 def _defines(source: str) -> frozenset[str]:
     """Return the names that a student's cell defines; none when it does not parse, or is too long to be typed."""
     if len(source) > LONGEST_PARSED:
@@ -197,7 +200,7 @@ def _outside_notes(cells: Sequence[SubmittedCell], choices: dict[str, _Choice], 
     known = {part.grade_id for part in assignment.parts}
     there = {name for cell in taken for name in _defines(cell.source)}
     there |= {name for part in assignment.parts if part.kind is Kind.TOOLS for name in bound_names(part.source)}
-    used = {word for cell in taken for word in re.findall(r"\w+", cell.source)}
+    used = {word for cell in taken for word in re.findall(r"\w+", cell.source[:LONGEST_PARSED])}
     notes = []
     further = [cell for cell in cells if cell.kind == "code" and not {cell.grade_id, cell.cell_id} & known]
     for cell in further[:MOST_PARSED]:
@@ -206,8 +209,8 @@ def _outside_notes(cells: Sequence[SubmittedCell], choices: dict[str, _Choice], 
         names = sorted((_defines(cell.source) & used) - there)
         if names:
             note = f"cell {cell.number} is not one of the exercise's, so it does not run, but it defines"
-            notes.append(f"{note} {', '.join(names[:3])}; move that into the cell that uses it")
-    return notes
+            notes.append(f"{note} {', '.join(names[:MOST_LISTED])}; move that into the cell that uses it")
+    return notes[:MOST_LISTED]
 
 
 def _why_nothing(

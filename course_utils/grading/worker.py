@@ -25,9 +25,15 @@ ENGINE = "course_utils.grading.engine:Grader"
 
 
 class GraderLike(Protocol):
-    """What grades the submissions of one exercise, such as `course_utils.grading.engine.Grader`."""
+    """What grades the submissions of one exercise, such as `course_utils.grading.engine.Grader`.
+
+    Attributes:
+        sandbox: the sandbox's name.
+        model: what the model solution earns on this machine.
+    """
 
     sandbox: str
+    model: SubmissionResult
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -100,7 +106,8 @@ def run_job(data: bytes, holder: GraderHolder) -> str:
         return result_without_grade(assignment, submission, Reason.SANDBOX, failure).to_json()
     digest = digest_of(submission, assignment, job.limits, surroundings_here(grader.sandbox))
     try:
-        result = replace(grader.grade(submission), digest=digest)
+        result = grader.grade(submission)
+        result = replace(result, digest=digest, notes=result.notes + doubts(grader.model))
     except Exception as error:  # the grader's own mistake; the next job gets a new grader
         holder.close()
         message = f"the grader itself failed: {first_line(error)}"
@@ -108,3 +115,13 @@ def run_job(data: bytes, holder: GraderHolder) -> str:
             assignment, submission, Reason.SANDBOX, message, digest=digest, sandbox=grader.sandbox
         )
     return result.to_json()
+
+
+def doubts(model: SubmissionResult) -> tuple[str, ...]:
+    """Return what to say beside every result where the model solution itself does not earn all points."""
+    if model.points >= model.max_points:
+        return ()
+    return (
+        f"the model solution earns {model.points:g} of {model.max_points:g} points on this machine, so lost points may "
+        "be the exercise's fault",
+    )
