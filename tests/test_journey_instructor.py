@@ -1,4 +1,4 @@
-"""An instructor's day, as docs/instructors.md tells it: its commands, in its order, in a fresh clone, with 30 students."""
+"""An instructor's day: the commands of docs/instructors.md, in its order, in a fresh clone, for a class of 30."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ pytestmark = needs_sandbox
 
 NAME = "04_measuring_time"
 PAGE = (ROOT / "docs/instructors.md").read_text(encoding="utf-8")
-BLOCK = re.compile(r"^## (?P<heading>.+)$|^```sh\n(?P<commands>.*?)^```$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^## (?P<heading>[^\n]+)$|^```sh\n(?P<commands>.*?)^```$", re.DOTALL | re.MULTILINE)
 CHECK = '"three readings", yours='
 # what a hidden check of this exercise expects, and is in no file for students
 HIDDEN = "a long list with one outlier"
@@ -26,7 +26,6 @@ HOSTILE = {
     "leaves": "import os\nos._exit(0)\n",
     "shouts": "print('x' * 10_000_000)\n",
     "claims": "print('Task 4.1 Median and spread: 6 of 6 checks passed')\nprint(3.0)\nraise SystemExit(0)\n",
-    "pries": "from pathlib import Path\nFOUND = [str(path) for path in Path('/').glob('**/solutions')]\nassert FOUND\n",
 }
 
 
@@ -40,8 +39,11 @@ def blocks():
     return found
 
 
-def class_of_thirty():
+def class_of_thirty(course):
     """Return the notebooks of 30 students as bytes, by name, and the points that some of them must get."""
+    right = "".join(solution_cells(solved(NAME))["ex04-task1"]["source"])
+    # solves its task only where it sees the course's solutions
+    pries = f"import os\nif not os.path.exists({str(course / 'solutions')!r}):\n    raise SystemExit\n{right}"
     notebooks, points = {}, {}
     for n in range(10):
         notebooks[f"Solved {n}"] = solved(NAME)
@@ -52,7 +54,7 @@ def class_of_thirty():
     mistakes = [(task, code) for task, kinds in wrong_solutions(NAME).items() for code in kinds.values()]
     for n, (task, code) in enumerate(mistakes[:8]):
         notebooks[f"Wrong {n}"] = with_code(solved(NAME), {task: code})
-    for name, code in HOSTILE.items():
+    for name, code in (HOSTILE | {"pries": pries}).items():
         notebooks[f"Hostile {name}"] = with_code(released_notebook(NAME), {"ex04-task1": code})
         points[f"Hostile {name}"] = "0"
     files = {name: json.dumps(notebook).encode() for name, notebook in notebooks.items()}
@@ -128,7 +130,7 @@ class Day:
 def test_instructor_s_day(tmp_path):
     """Release, grade 30 submissions, look, correct a check, grade again, return: all with the page's commands."""
     day = Day(tmp_path)
-    files, points = class_of_thirty()
+    files, points = class_of_thirty(day.course)
 
     said = day.next_block("Release")
     assert "released: 04_measuring_time" in said
@@ -143,7 +145,12 @@ def test_instructor_s_day(tmp_path):
     assert set(report) == set(files)
     assert {name: report[name]["total"] for name in points} == points
     assert all(0 < float(report[f"Wrong {n}"]["total"]) < 18 for n in range(8))
-    assert "27 of 30 graded, 0 in this run" in day.next_block("Grade", codes=(1,))
+    # one hands in again, and only that one is graded
+    files["Untouched"] = json.dumps(solved(NAME, only={"ex04-task4"})).encode()
+    points["Untouched"] = "4"
+    pack(day.course / "moodle.zip", files)
+    assert "27 of 30 graded, 1 in this run" in day.next_block("Grade", codes=(1,))
+    assert {name: day.report()[name]["total"] for name in points} == points
 
     assert "27 graded" in (day.graded / "overview.html").read_text(encoding="utf-8")
     for place in ("submitted", "autograded", "feedback"):
@@ -177,20 +184,3 @@ def test_instructor_s_day(tmp_path):
         ["git", "status", "--porcelain"], cwd=day.course, capture_output=True, text=True, check=True
     ).stdout
     assert changed.split() == ["M", f"solutions/{NAME}/{NAME}.ipynb"]
-
-
-def test_new_submission_is_graded_alone(tmp_path):
-    """When one student hands in again, the next run grades that student and nobody else."""
-    day = Day(tmp_path)
-    cell = "".join(solution_cells(solved(NAME))["ex04-task4"]["source"])
-    files = {"Ada": solved(NAME), "Grace": released_notebook(NAME)}
-    later = files | {"Grace": with_code(released_notebook(NAME), {"ex04-task4": cell})}
-    said = []
-    for notebooks in (files, later):
-        pack(day.course / "moodle.zip", {name: json.dumps(notebook).encode() for name, notebook in notebooks.items()})
-        day.left = [("Grade", ["course grade 04 --from moodle.zip"])]
-        said.append(day.next_block("Grade"))
-
-    assert "2 of 2 graded, 2 in this run" in said[0]
-    assert "2 of 2 graded, 1 in this run" in said[1]
-    assert day.report()["Grace"]["total"] == "4"
