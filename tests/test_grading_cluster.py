@@ -151,6 +151,15 @@ def test_no_worker(local):
         Cluster(local.address)
 
 
+def test_workers_of_another_course(local, monkeypatch):
+    """Workers whose course has another state than here are refused, with both states in the sentence."""
+    local.start_workers(1)
+    monkeypatch.setattr("course_utils.grading.cluster.course_version", lambda: "0.0.1+abc")
+
+    with pytest.raises(ClusterError, match=r"has course .*; here is course 0\.0\.1\+abc; bring all of them"):
+        Cluster(local.address, unsafe=True)
+
+
 def test_what_a_worker_runs():
     """A worker answers bytes with a line of JSON, and keeps its grader; here in this process."""
     job = Job(NAME, two_tasks.source_bytes(), "ada", f"{NAME}.ipynb", submitted_bytes(SOLVED), Limits())
