@@ -51,8 +51,9 @@ def _page(result: SubmissionResult, longest: int) -> bytes:
         element("p", total_text(result), class_="total"),
         *_reason(result),
         *_remarks(result, longest),
-        *([_summary(result)] if result.tasks else []),
-        *(_task(task, longest, graded=result.graded) for task in result.tasks[:_MOST_ROWS]),
+        # nothing is known about the tasks of a submission without a grade
+        *([_summary(result)] if result.graded else []),
+        *(_task(task, longest) for task in result.tasks[:_MOST_ROWS] if result.graded),
         _footer(result),
     )
 
@@ -67,7 +68,9 @@ def _reason(result: SubmissionResult) -> list[Element]:
 
 
 def _panel(*sentences: str) -> Element:
-    return element("div", *(element("p", sentence) for sentence in sentences if sentence), class_="panel")
+    return element(
+        "div", *(element("p", element("bdi", sentence)) for sentence in sentences if sentence), class_="panel"
+    )
 
 
 def _remarks(result: SubmissionResult, longest: int) -> list[Element]:
@@ -95,7 +98,7 @@ def _summary(result: SubmissionResult) -> Element:
     rows = [
         (
             element("bdi", clip(task.name or task.grade_id, 120)),
-            f"{points_text(task.points)} of {points_text(task.max_points)}" if result.graded else "not graded",
+            f"{points_text(task.points)} of {points_text(task.max_points)}",
             WORDS[task.reason].label,
         )
         for task in result.tasks[:_MOST_ROWS]
@@ -103,15 +106,14 @@ def _summary(result: SubmissionResult) -> Element:
     return table("Tasks, points and reasons", ("Task", "Points", "Result"), rows, class_="number")
 
 
-def _task(task: TaskResult, longest: int, *, graded: bool) -> Element:
+def _task(task: TaskResult, longest: int) -> Element:
     words = WORDS[task.reason]
     parts: list[Element | None] = [
         element("h2", element("bdi", clip(task.name or task.grade_id, 120))),
         element(
             "p",
-            _verdict(task.reason is Reason.OK) if graded else None,
-            f" · {points_text(task.points)} of {points_text(task.max_points)} points · " if graded else "not graded · ",
-            words.label,
+            _verdict(task.reason is Reason.OK),
+            f" · {points_text(task.points)} of {points_text(task.max_points)} points · {words.label}",
         ),
     ]
     if task.reason is not Reason.OK:
@@ -120,7 +122,7 @@ def _task(task: TaskResult, longest: int, *, graded: bool) -> Element:
     parts += [_check(check, longest) for check in task.checks[:_MOST_ROWS] if not check.passed and not check.hidden]
     parts.append(_check_table(task))
     if task.hint and task.reason is not Reason.OK:
-        parts += [element("h3", "Hint"), element("p", clip(task.hint, min(longest, 1500)))]
+        parts += [element("h3", "Hint"), element("p", element("bdi", clip(task.hint, min(longest, 1500))))]
     if task.printed:
         parts += [
             element("h3", "What your code printed (the end of it)"),

@@ -115,7 +115,9 @@ _STYLE = """
     --bad: #ff9d94; --link: #9cc3ff; --bar: #74a7f5; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 58rem; padding: 1.5rem 1rem 4rem; background: var(--back); color: var(--text);
-  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: break-word; }
+/* what may have no blank to break at: names, and what code gave or printed */
+bdi, pre, li { overflow-wrap: anywhere; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .5rem; }
 h2 { font-size: 1.2rem; margin: 2.5rem 0 .5rem; }
 h3 { font-size: 1rem; margin: 1.25rem 0 .25rem; }
@@ -133,7 +135,7 @@ pre { background: var(--panel); padding: .5rem .75rem; margin: .25rem 0 .75rem; 
 table { border-collapse: collapse; width: 100%; margin: .75rem 0; }
 caption { text-align: left; color: var(--soft); padding-bottom: .3rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--edge); }
-@media (min-width: 40rem) { thead th { white-space: nowrap; } }
+@media (max-width: 40rem) { table { font-size: .8125rem; } th, td { padding-right: .4rem; } }
 tbody th { font-weight: 400; }
 .pair th { white-space: nowrap; padding-top: .75rem; width: 6rem; }
 .pair td { padding-right: 0; }

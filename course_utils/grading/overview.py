@@ -83,7 +83,7 @@ def overview_page(assignment: str, results: Sequence[SubmissionResult]) -> bytes
         element("p", _in_words(graded, ungraded), class_="total"),
     ]
     if ungraded:
-        content += [element("h2", "Not graded"), _students("Submissions without a grade", ungraded)]
+        content += [element("h2", "Not graded"), _ungraded_table(ungraded)]
     if graded:
         bins = histogram(graded)
         content += [element("h2", "Points"), _drawing(bins), _bin_table(bins)]
@@ -91,7 +91,7 @@ def overview_page(assignment: str, results: Sequence[SubmissionResult]) -> bytes
     if results:
         content += [element("h2", "Reasons"), _reason_table(results)]
     if graded:
-        content += [element("h2", "Graded"), _students("Submissions with a grade", graded)]
+        content += [element("h2", "Graded"), _student_table(graded)]
     return page(f"{name}: overview of the class", *content)
 
 
@@ -206,17 +206,33 @@ def _reason_table(results: Sequence[SubmissionResult]) -> Element:
     return table(caption, head, rows, class_="number")
 
 
-def _students(caption: str, results: Sequence[SubmissionResult]) -> Element:
+def _student_table(graded: Sequence[SubmissionResult]) -> Element:
     rows = []
-    for result in sorted(results, key=lambda one: one.student):
-        student = element("bdi", clip(result.student, 60) or "(no id)")
-        link = element("a", student, href=quote(f"{file_name(result.student)}.html"))
-        points = f"{points_text(result.points)} of {points_text(result.max_points)}" if result.graded else "none"
-        missed = [_short_name(task) for task in result.tasks if task.reason is not Reason.OK] if result.graded else []
+    for result in sorted(graded, key=lambda one: one.student):
+        missed = [_short_name(task) for task in result.tasks if task.reason is not Reason.OK]
         more = f" and {len(missed) - 6} more" if len(missed) > 6 else ""
-        notes = "; ".join(clip(note, 120) for note in result.warnings[:3])
-        rows.append((link, points, WORDS[result.reason].label, ", ".join(missed[:6]) + more, notes))
-    return table(caption, ("Student", "Points", "Result", "Tasks not passed", "Notes"), rows, class_="number")
+        points = f"{points_text(result.points)} of {points_text(result.max_points)}"
+        label = WORDS[result.reason].label
+        rows.append((_link(result), points, label, ", ".join(missed[:6]) + more, _notes(result)))
+    head = ("Student", "Points", "Result", "Tasks not passed", "Notes")
+    return table("Submissions with a grade", head, rows, class_="number")
+
+
+def _ungraded_table(ungraded: Sequence[SubmissionResult]) -> Element:
+    rows = [
+        (_link(result), WORDS[result.reason].label, _notes(result))
+        for result in sorted(ungraded, key=lambda one: one.student)
+    ]
+    return table("Submissions without a grade", ("Student", "Reason", "Notes"), rows)
+
+
+def _link(result: SubmissionResult) -> Element:
+    student = element("bdi", clip(result.student, 60) or "(no id)")
+    return element("a", student, href=quote(f"{file_name(result.student)}.html"))
+
+
+def _notes(result: SubmissionResult) -> Element:
+    return element("bdi", "; ".join(clip(note, 120) for note in result.warnings[:3]))
 
 
 def _short_name(task: TaskResult) -> str:
