@@ -13,6 +13,7 @@ from course_utils.grading.release import generate, source_names
 FOLDER = "pytorch-apple-silicon-course"
 # what students get, as patterns below the course's root; exercises/ is generated anew and not copied
 CONTENT = (
+    "CONTRIBUTING.md",
     "README.md",
     "LICENSE",
     "Makefile",
@@ -21,10 +22,9 @@ CONTENT = (
     "pyproject.toml",
     "benchmarks/README.md",
     "course_utils/**/*",
-    "docs/**/*",
+    "docs/*",
     "notebooks/[0-9][0-9]_*.ipynb",
-    "notebooks/*.png",
-    "notebooks/*.svg",
+    "notebooks/*/**/*",  # what lessons read, such as the capstone's script
     "scripts/check_python.py",
     "scripts/list_requirements.py",
     "scripts/setup_environment.sh",
