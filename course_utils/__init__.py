@@ -43,6 +43,8 @@ _HOME = {
     "in_student_process": "checks",
     "ToyDevice": "toy_device",
     "find_chip": "chips",
+    "Digits": "digits",
+    "load_digits": "digits",
     "estimate_memory": "memory",
     "fits": "memory",
     "memory_budget": "memory",
@@ -52,6 +54,7 @@ _HOME = {
 __all__ = [
     "Audit",
     "Comparison",
+    "Digits",
     "MeasuredOperation",
     "Probe",
     "Published",
@@ -71,6 +74,7 @@ __all__ = [
     "fits",
     "format_duration",
     "in_student_process",
+    "load_digits",
     "load_workload",
     "memory_budget",
     "pick_device",
@@ -90,6 +94,7 @@ if TYPE_CHECKING:
     from course_utils.checks import Task, in_student_process
     from course_utils.chips import find_chip
     from course_utils.devices import Probe, pick_device, probe_mps, synchronize
+    from course_utils.digits import Digits, load_digits
     from course_utils.measurement import Comparison, Timing, format_duration
     from course_utils.memory import estimate_memory, fits, memory_budget
     from course_utils.numerics import compare_numerics

@@ -1,9 +1,9 @@
-"""The `course` command: doctor, lab, check, bench, audit, memory, compare, progress, submit, release, bundle.
+"""The `course` command: doctor, lab, check, bench, audit, memory, compare, progress, submit, release, bundle, grade.
 
 Exit codes: 0 done (passed, usable, clean, fits), 1 not yet (a check failed, MPS is not usable, the audit found
-something, a model does not fit, numbers differ, an exercise was refused), 2 wrong usage, 130 stopped with Ctrl-C.
-Each command lives in a module of `course_utils.commands`, which loads torch and the rest only when it runs, so that
-`course --help` answers at once.
+something, a model does not fit, numbers differ, an exercise was refused, somebody could not be graded), 2 wrong usage,
+130 stopped with Ctrl-C. Each command lives in a module of `course_utils.commands`, which loads torch and the rest only
+when it runs, so that `course --help` answers at once.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from course_utils.commands import (
     check,
     compare,
     doctor,
+    grade,
     lab,
     memory,
     progress,
@@ -40,6 +41,7 @@ COMMANDS = {
     "submit": submit,
     "release": release,
     "bundle": bundle,
+    "grade": grade,
 }
 
 
@@ -49,7 +51,8 @@ def build_parser() -> argparse.ArgumentParser:
         prog="course",
         description="PyTorch on Apple Silicon, a hands-on course: measure this machine, open lessons, check exercises.",
         epilog="exit codes: 0 done, 1 not yet (a check failed, MPS is not usable, the audit found something, "
-        "a model does not fit, numbers differ, an exercise was refused), 2 wrong usage, 130 stopped",
+        "a model does not fit, numbers differ, an exercise was refused, somebody could not be graded), "
+        "2 wrong usage, 130 stopped",
     )
     parser.add_argument("--version", action="version", version=f"course {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))  # the formatter stands beside this file, also where a test imports it
+sys.path.insert(0, str(ROOT))  # run as a file, it does not find the formatter beside it
 
-from format_notebooks import as_text, canonical  # noqa: E402
+from scripts.format_notebooks import as_text, canonical  # noqa: E402
 
 NOT_ON_A_MAC = "not yet run on a Mac"
 _ROW = re.compile(r"^(\| \*\*Last verified\*\* \| )(.*?)( \|)$", re.MULTILINE)

@@ -7,14 +7,14 @@ import re
 import threading
 from pathlib import Path
 
-from small_exercise import SOLVED
+from two_tasks import SOLVED
 
 from course_utils.grading.result import Reason, SubmissionResult, TaskResult
 from course_utils.grading.sandbox import SandboxError
 
 
 class StandIn:
-    """Gives full points for the model solution; obeys `# exit`, `# exit once FILE`, `# block FILE`, `# hang`, `# raise`."""
+    """Gives full points for the model solution; obeys `# exit [once FILE]`, `# block FILE`, `# hang`, `# raise`."""
 
     sandbox = "stand-in"
 
@@ -79,11 +79,11 @@ class Counting(StandIn):
         return super().grade(submission)
 
 
-class NoSandbox:
+class NoSandbox(Counting):
     """A grader on a machine without a sandbox."""
 
     def __init__(self, assignment, limits, *, unsafe=False):
-        Path(os.environ["COUNT_FILE"]).open("a").write("start\n")
+        self.count("start")
         raise SandboxError("no sandbox here; install one")
 
 

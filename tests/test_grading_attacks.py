@@ -247,7 +247,7 @@ FIRST_TASK = {
     ),
     "a warning": ("import warnings\ndef add(a, b):\n    warnings.warn('old')\n    return a + b", 2, "ok"),
     "text on stderr": ("import sys\ndef add(a, b):\n    print('hm', file=sys.stderr)\n    return a + b", 2, "ok"),
-    "magic commands": ("%matplotlib inline\n" + MINIMUM + "%time add(1, 2)", 2, "ok"),
+    "magic commands": ("%precision 3\n!echo hi\n" + MINIMUM + "%time add(1, 2)", 2, "ok"),
     "a cell that is not there": (None, 0, "missing"),
 }
 
@@ -372,7 +372,7 @@ def test_nothing_is_left_for_the_next(grader):
         task1="""
         import os, builtins, pathlib, sys
         builtins.leftover = sys.leftover = 1
-        places = [os.getcwd(), os.environ["HOME"], "/tmp", "/dev/shm", "/work", "/var/tmp"]
+        places = [os.getcwd(), os.environ["HOME"], "/tmp", "/dev/shm", "/student", "/var/tmp"]
         for place in places:
             try:
                 pathlib.Path(place, "leftover.txt").write_text("3")
@@ -388,7 +388,7 @@ def test_nothing_is_left_for_the_next(grader):
         """
         import os, builtins, sys, glob
         def find():
-            places = [os.getcwd(), os.environ["HOME"], "/tmp", "/dev/shm", "/work", "/var/tmp"]
+            places = [os.getcwd(), os.environ["HOME"], "/tmp", "/dev/shm", "/student", "/var/tmp"]
             return [hasattr(builtins, "leftover"), hasattr(sys, "leftover"), "leftover" in globals(),
                     [name for place in places for name in os.listdir(place) if os.path.isdir(place)] and "files"]
         """,
@@ -449,7 +449,7 @@ def test_no_capability_and_no_way_up(grader):
         def find():
             header = (ctypes.c_uint32 * 2)(0x20080522, 0); data = (ctypes.c_uint32 * 6)()
             libc.capget(header, data)
-            return (list(data), libc.prctl(39, 0, 0, 0, 0), libc.mount(b"none", b"/work", b"tmpfs", 0, None),
+            return (list(data), libc.prctl(39, 0, 0, 0, 0), libc.mount(b"none", b"/student", b"tmpfs", 0, None),
                     libc.unshare(0x20000), libc.unshare(0x10000000), libc.setns(0, 0), os.getuid() == 0)
         """,
     )
@@ -467,7 +467,7 @@ def test_disk_cannot_be_filled(grader):
             written = 0
             try:
                 for n in range(50):
-                    with open(f"/work/{n}", "wb") as file:
+                    with open(f"/student/{n}", "wb") as file:
                         written += file.write(b"x" * 10 ** 6)
             except OSError as error:
                 return written

@@ -12,22 +12,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import small_exercise
 import stand_in_graders
-from small_exercise import NAME, SOLVED, submitted, submitted_bytes
+import two_tasks
+from two_tasks import NAME, SOLVED, submitted, submitted_bytes
 
 from course_utils.grading import pool
 from course_utils.grading.batch import grade_batch
 from course_utils.grading.collect import collect
-from course_utils.grading.job import Surroundings, digest_of, read_job, submission_of
+from course_utils.grading.job import digest_of, read_job, submission_of, surroundings_here
 from course_utils.grading.limits import Limits
 from course_utils.grading.process_tree import read_usage
 from course_utils.grading.report import csv_text, short_rows
 from course_utils.grading.result import Reason, read_result
 from course_utils.grading.store import load_result, result_path
 
-ASSIGNMENT = small_exercise.assignment()
-HERE = Surroundings("2.14.1", "0.1.0", "stand-in")
+ASSIGNMENT = two_tasks.assignment()
+HERE = surroundings_here("stand-in")
 TESTS = Path(__file__).resolve().parent
 
 
@@ -48,7 +48,7 @@ def grade(root, grader="StandIn", **options):
     options.setdefault("workers", 2)
     options.setdefault("surroundings", HERE)
     batch = grade_batch(
-        small_exercise.source_bytes(),
+        two_tasks.source_bytes(),
         NAME,
         rows,
         root.parent / "graded",
@@ -72,7 +72,7 @@ def test_one_row_for_each_student(tmp_path):
         bob="def double(x): return 0",
         cy=b"{broken",
         di=b"",
-        ed=json.dumps(small_exercise.notebook()).encode(),
+        ed=json.dumps(two_tasks.notebook()).encode(),
         flo="# raise",
     )
     batch, results = grade(root)
@@ -205,7 +205,7 @@ def test_only_what_changed_is_graded(tmp_path, monkeypatch):
 
 
 def test_an_old_score_never_stands(tmp_path):
-    """A submission that was destroyed, or that the grader fails on, replaces the old result; a failure is tried again."""
+    """A destroyed submission, or one that the grader fails on, replaces the old result; a failure is tried again."""
     root = hand_in(tmp_path / "in", ada=SOLVED, bob=SOLVED)
     _, before = grade(root)
     assert before["ada"].points == 4
@@ -300,7 +300,7 @@ def test_ctrl_c(tmp_path, whole_group):
 def wait_for(path, process):
     """Wait until a process has written a file, and read it."""
     while not path.exists():
-        assert process.poll() is None, process.stderr.read()
+        assert process.poll() is None, f"it ended with {process.returncode} before"
         time.sleep(0.01)
     return path.read_text()
 
@@ -328,7 +328,7 @@ def test_jobs_travel_as_bytes():
 
 def test_digest():
     """The digest has the code, the exercise, the limits and the surroundings in it, and not whose submission it is."""
-    job = pool.Job(NAME, small_exercise.source_bytes(), "ada", f"{NAME}.ipynb", submitted_bytes(SOLVED), Limits())
+    job = pool.Job(NAME, two_tasks.source_bytes(), "ada", f"{NAME}.ipynb", submitted_bytes(SOLVED), Limits())
     ada = submission_of(job, ASSIGNMENT)
     eve = submission_of(replace(job, student="eve"), ASSIGNMENT)
     other = replace(ASSIGNMENT, parts=ASSIGNMENT.parts[:-1])

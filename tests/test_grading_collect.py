@@ -6,8 +6,8 @@ import stat
 import zipfile
 
 import pytest
-import small_exercise
-from small_exercise import NAME, SOLVED, submitted_bytes
+import two_tasks
+from two_tasks import NAME, SOLVED, submitted_bytes
 
 from course_utils.grading import handed_in
 from course_utils.grading.collect import CollectError, collect
@@ -16,7 +16,7 @@ from course_utils.grading.limits import Limits
 from course_utils.grading.owners import Owner, make_ids, safe_id
 from course_utils.grading.result import Reason
 
-ASSIGNMENT = small_exercise.assignment()
+ASSIGNMENT = two_tasks.assignment()
 SMALL = Limits(submission_bytes=100_000)
 WORK = submitted_bytes(SOLVED)
 OTHER = submitted_bytes()

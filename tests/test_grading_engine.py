@@ -131,6 +131,11 @@ def test_an_operator_that_waits_is_counted(grader):
     assert checks[3].yours == "1"
 
 
+def test_magic_commands_run_as_in_jupyterlab(grader):
+    """A cell that switches inline figures on is no error where there is no front end."""
+    assert grade(grader, plain="%matplotlib inline\n" + RIGHT["plain"]).tasks[1].points == 2
+
+
 TAMPERING = {
     "the ledger": "from course_utils.emulation.ledger import Ledger\nLedger.waits = property(lambda self: ())",
     "a given name, during the measuring": "import torch\ndef sneak():\n    global Doubled\n    Doubled = None",

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 from gradebooks import auto_scores, gradebook, grades_of, structure_of
 from graded_results import NAME, SOURCE, WORTH, a_class, not_graded, partly, solved
-from postgres import PASSWORD, new_database, postgres_server  # noqa: F401
+from postgres import PASSWORD, empty_tables
 from submissions import ROOT
 from test_grading import nbgrader
 
@@ -47,16 +47,11 @@ def sqlite(tmp_path, empty_book):
     return f"sqlite:///{tmp_path}/gradebook.db"
 
 
-@pytest.fixture(scope="module")
-def empty_database(postgres_server):  # noqa: F811
-    """Make such a gradebook on the server once, to copy."""
-    write_results(new_database(postgres_server, "empty_book"), BOOK, NAME, [])
-
-
 @pytest.fixture
-def postgres(postgres_server, empty_database, request):  # noqa: F811
-    """Return the address of a gradebook without submissions on the server."""
-    return new_database(postgres_server, f"test_{abs(hash(request.node.nodeid)):x}", template="empty_book")
+def postgres(postgres_server):
+    """Return the address of a gradebook on the server, without submissions."""
+    empty_tables(postgres_server, keep=("alembic_version", "course"))
+    return postgres_server
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -275,9 +270,9 @@ def test_results_that_do_not_fit_are_named_and_the_others_written(url):
     """An unknown cell, another exercise and an impossible id stop nobody else, and nothing of them is written."""
     strange = replace(solved("strange"), tasks=(replace(solved().tasks[0], grade_id="ex04-task9-check"),))
     other = replace(solved("other"), assignment="05_other")
+    bad = [strange, other, solved("x" * 200), solved("b\0b")]
 
     with pytest.raises(GradebookError) as caught:
-        bad = [strange, other, solved("x" * 200), solved("b\0b")]
         write_results(url, BOOK, NAME, [solved("ada"), *bad, partly("grace")])
 
     assert set(auto_scores(url, NAME)) == {"ada", "grace"}

@@ -72,7 +72,8 @@ def test_a_python_below_tmp_keeps_tmp_read_only():
 @needs_sandbox
 def test_a_sandbox_that_does_not_start_says_why(monkeypatch):
     """When bubblewrap fails, its own last line is in the message."""
-    broken = Sandbox("bubblewrap", (sandbox.find_bubblewrap(), "--no-such-flag"), {}, "/course", ("/work",), forks=True)
+    words = (sandbox.find_bubblewrap(), "--no-such-flag")
+    broken = Sandbox("bubblewrap", words, {}, "/course", ("/student",), forks=True)
 
     with pytest.raises(SandboxError, match="no-such-flag"):
         starters.make_starter(broken, [])
@@ -83,7 +84,7 @@ def test_a_sandbox_that_does_not_start_says_why(monkeypatch):
 def test_every_way_to_start_grades_alike(kind, monkeypatch, tmp_path):
     """Interpreters started ahead (as on a Mac) and runs without a sandbox give the same points."""
     chosen = choose_sandbox(str(tmp_path), unsafe="without" in kind)
-    # without a fork there are no namespaces of its own: /work is the interpreter's alone
+    # without a fork there are no namespaces of its own: the folder is the interpreter's alone
     ways = {"ahead": Sandbox(chosen.name, chosen.prefix, chosen.environment, chosen.search_path, (), forks=False)}
     monkeypatch.setattr(
         "course_utils.grading.engine.choose_sandbox", lambda *_, **__: ways.get(kind.split()[0], chosen)
@@ -149,3 +150,19 @@ def test_usage_of_this_process():
     assert os.getpid() in read_usage(os.getpid()).processes
     assert read_usage(os.getpid()).memory_bytes > 0
     assert read_usage(2**22 + 1).processes == ()
+
+
+@needs_sandbox
+def test_workers_share_one_template(tmp_path):
+    """Several workers get forks of one template; one whose fork ends starts a template of its own."""
+    chosen = choose_sandbox(str(tmp_path), unsafe=False)
+    template = starters.SharedTemplate(chosen, ["json"])
+    both = [starters.make_starter(chosen, ["json"], template.connect()) for _ in range(2)]
+    try:
+        for starter in (*both, both[0]):
+            starter.start(Limits()).close()
+        template.close()
+        both[1].start(Limits()).close()
+    finally:
+        for starter in both:
+            starter.close()

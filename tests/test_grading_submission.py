@@ -4,16 +4,16 @@ import json
 import random
 
 import pytest
-import small_exercise
 import submissions
-from small_exercise import NAME, SOLVED, STARTERS, cell, notebook, submitted, submitted_bytes
+import two_tasks
+from two_tasks import NAME, SOLVED, STARTERS, cell, notebook, submitted, submitted_bytes
 
 from course_utils.grading.assignment import read_assignment
 from course_utils.grading.limits import Limits
 from course_utils.grading.result import Reason
 from course_utils.grading.submission import count_known_cells, read_submission, starter_of
 
-ASSIGNMENT = small_exercise.assignment()
+ASSIGNMENT = two_tasks.assignment()
 
 
 def read(data, filename=f"{NAME}.ipynb", limits=None, assignment=ASSIGNMENT):

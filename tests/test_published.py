@@ -3,6 +3,7 @@
 import pytest
 
 from course_utils import published
+from course_utils.chips import find_chip
 
 
 def test_every_measurement_has_its_provenance():
@@ -22,6 +23,16 @@ def test_the_claim_of_lesson_04():
 
     assert (claim["cpu"].seconds, claim["mps"].seconds) == (0.850, 0.140)
     assert "not stated" in claim["mps"].method
+
+
+def test_copies_stay_below_the_published_bandwidth():
+    """A published copy of a chip is no faster than the bandwidth that its maker states."""
+    copies = published.published_times("copy-one-gigabyte")
+
+    assert {entry.device for entry in copies} == {"cpu", "mps"}
+    for entry in copies:
+        gb_per_s = 1 / entry.seconds
+        assert gb_per_s < max(find_chip(entry.chip).bandwidth_gb_per_s), entry
 
 
 def test_unknown_key_lists_the_known():

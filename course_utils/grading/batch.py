@@ -21,7 +21,7 @@ from course_utils.grading.limits import Limits
 from course_utils.grading.pool import Answer, Pool, count_cores
 from course_utils.grading.report import csv_text, report_rows, short_rows
 from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, read_result
-from course_utils.grading.store import forget_result, load_result, store_result, write_whole
+from course_utils.grading.store import forget_result, load_result, store_result, write_text
 from course_utils.grading.submission import Submission
 from course_utils.grading.worker import ENGINE
 from course_utils.tables import html_table, text_table
@@ -164,7 +164,7 @@ def grade_batch(
         stopped = True
     results = tuple(done[row.student] for row in rows if row.student in done)
     left = tuple(row.student for row in rows if row.student not in done)
-    write_whole(folder / REPORT, csv_text(report_rows(results, left)))
+    write_text(folder, REPORT, csv_text(report_rows(results, left)))
     return Batch(name, results, reused, left, stopped)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from course_utils.grading.submission import count_known_cells
 _WRAPPERS = ("submitted", "submissions")
 _EXERCISE = re.compile(r"\d\d_")
 MOST_CANDIDATES = 20
+LONGEST_TIMESTAMP_BYTES = 100
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Collected:
         reason: missing or unreadable when there is no notebook.
         problem: one sentence for the student when there is no notebook.
         notes: what was noticed, one sentence each.
+        handed_in: the text of nbgrader's timestamp.txt beside the notebook; empty when there is none.
     """
 
     student: str
@@ -45,6 +48,7 @@ class Collected:
     reason: Reason | None = None
     problem: str = ""
     notes: tuple[str, ...] = ()
+    handed_in: str = ""
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,8 @@ def _row(
     chosen, why = _choose(notebooks, assignment, limits)
     notes += [_printable(f"{len(notebooks)} notebooks were handed in; {why}")] if why else []
     notes += [_printable(refusal) for refusal in refusals[:3]]
-    return Collected(student, chosen.place.filename, chosen.file, notes=tuple(notes))
+    handed_in = _read_timestamp(opened, chosen)
+    return Collected(student, chosen.place.filename, chosen.file, notes=tuple(notes), handed_in=handed_in)
 
 
 def _open_zips(candidates: Sequence[_Candidate], limits: Limits) -> tuple[list[_Candidate], list[str]]:
@@ -196,6 +201,16 @@ def _known_cells(candidate: _Candidate, assignment: Assignment, limits: Limits) 
     except CannotReadError:
         return 0
     return count_known_cells(data, assignment, limits)
+
+
+def _read_timestamp(candidates: Sequence[_Candidate], chosen: _Candidate) -> str:
+    """Read nbgrader's timestamp.txt beside a notebook; the student could write it, so it is a claim."""
+    place = (*chosen.file.parts[:-1], "timestamp.txt")
+    for candidate in candidates:
+        if candidate.file.parts == place:
+            with suppress(CannotReadError, UnicodeDecodeError):
+                return candidate.file.read(LONGEST_TIMESTAMP_BYTES).decode().strip()
+    return ""
 
 
 def _printable(text: str) -> str:

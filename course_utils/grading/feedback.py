@@ -13,7 +13,7 @@ PAGE_BYTES = 64 * 1024
 
 # characters kept of one text that comes from the student's process; halved until the page fits
 _LONGEST_TEXT = 4000
-_SHORTEST_TEXT = 60
+_SHORTEST_TEXT = 30
 _MOST_ROWS = 60
 
 

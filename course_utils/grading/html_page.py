@@ -12,6 +12,7 @@ import html
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 # join letters and emoji; harmless, and part of names
 _JOINERS = "\u200c\u200d"
@@ -64,6 +65,7 @@ def visible(text: str) -> str:
     return "".join(map(_show, text))
 
 
+@lru_cache(maxsize=4096)
 def _show(character: str) -> str:
     if character in "\n\t" or character in _JOINERS:
         return character
@@ -131,7 +133,7 @@ pre { background: var(--panel); padding: .5rem .75rem; margin: .25rem 0 .75rem; 
 table { border-collapse: collapse; width: 100%; margin: .75rem 0; }
 caption { text-align: left; color: var(--soft); padding-bottom: .3rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--edge); }
-thead th { white-space: nowrap; }
+@media (min-width: 40rem) { thead th { white-space: nowrap; } }
 tbody th { font-weight: 400; }
 .pair th { white-space: nowrap; padding-top: .75rem; width: 6rem; }
 .pair td { padding-right: 0; }

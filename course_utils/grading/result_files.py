@@ -35,8 +35,8 @@ def file_name(student: str) -> str:
 
 def folder_name(student: str) -> str:
     """Return a student's folder in nbgrader's layout: the id itself, or `file_name` where no folder can have it."""
-    one_folder = student not in ("", ".", "..") and not re.search(r"[/\\\0]", student)
-    return student if one_folder and len(os.fsencode(student)) <= 255 else file_name(student)
+    one_folder = student.isprintable() and student not in ("", ".", "..") and not re.search(r"[/\\]", student)
+    return student if one_folder and len(student.encode()) <= 255 else file_name(student)
 
 
 def write_below(root: Path, parts: Sequence[str], data: bytes) -> Path:
@@ -55,10 +55,10 @@ def write_below(root: Path, parts: Sequence[str], data: bytes) -> Path:
     Raises:
         ValueError: when a part is no plain name, or a folder on the way is a link or no folder.
     """
-    root.mkdir(parents=True, exist_ok=True)
     for part in parts:
         if part in ("", ".", "..") or re.search(r"[/\\\0]", part):
             raise ValueError(f"{part!r} is no name of a file or folder; nothing was written")
+    root.mkdir(parents=True, exist_ok=True)
     here = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for part in parts[:-1]:

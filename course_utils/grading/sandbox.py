@@ -17,7 +17,7 @@ from course_utils.grading import seatbelt
 
 PACKAGE = Path(__file__).resolve().parent.parent
 COURSE_INSIDE = "/course"
-WORK = "/work"
+WORK = "/student"
 # no capability but these two reaches the template, and none reaches student code: mounts and process lists of its own
 _TEMPLATE_CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETPCAP")
 _SYSTEM = ("/usr", "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/sys/devices/system/cpu")

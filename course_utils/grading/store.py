@@ -5,16 +5,17 @@ graded/ASSIGNMENT/STUDENT.json
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
+from course_utils.grading.owners import safe_id
 from course_utils.grading.result import SubmissionResult, read_result
+from course_utils.grading.result_files import file_name, write_below
 
 
 def result_path(folder: Path, student: str) -> Path:
     """Name a student's file."""
-    return folder / f"{student}.json"
+    plain = student if safe_id(student) == student else file_name(student)
+    return folder / f"{plain}.json"
 
 
 def load_result(folder: Path, student: str) -> SubmissionResult | None:
@@ -28,7 +29,7 @@ def load_result(folder: Path, student: str) -> SubmissionResult | None:
 
 def store_result(folder: Path, result: SubmissionResult) -> None:
     """Write a student's result in place of the one before."""
-    write_whole(result_path(folder, result.student), result.to_json() + "\n")
+    write_text(folder, result_path(folder, result.student).name, result.to_json() + "\n")
 
 
 def forget_result(folder: Path, student: str) -> None:
@@ -36,15 +37,7 @@ def forget_result(folder: Path, student: str) -> None:
     result_path(folder, student).unlink(missing_ok=True)
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_text(folder: Path, name: str, text: str) -> None:
     """Write a file in one step: a reader sees the old text or the new one, also when this process ends meanwhile."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    try:
-        # a lone surrogate can stand in what a student's code raised
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    # a lone surrogate can stand in what a student's code raised
+    write_below(folder, (name,), text.encode("utf-8", "backslashreplace"))

@@ -1,7 +1,8 @@
 """The warm template: loads torch once inside the sandbox, then forks for each submission (Linux).
 
 Started as `python -I -c "... main()"` by `course_utils.grading.starters`. Its control socket takes one request after
-the other: {"warm": [modules]}, then {"start": {...}} with two file descriptors, the submission's socket and its output.
+the other: {"warm": [modules]}; {"start": {...}} with two file descriptors, a submission's socket and its output;
+{"share": true} with one, a control socket for another worker, which a fork of the template serves from then on.
 A fork costs tens of milliseconds where importing torch costs seconds. Only the CPU is used: a fork after Metal has
 started is not safe, so a Mac starts interpreters ahead instead (`ahead` below).
 """
@@ -24,7 +25,7 @@ from typing import Any
 from course_utils.grading import namespaces
 from course_utils.grading.student import make_shell, serve_socket
 
-REQUEST_BYTES = 2**16
+REQUEST_BYTES = 2**20
 WORK = "/work"
 SCRATCH = (WORK, "/tmp", "/dev/shm")  # in namespaces of the submission's own
 
@@ -68,6 +69,13 @@ def fork_server(control: socket.socket) -> None:
         if not data:
             return
         request = json.loads(data)
+        if "share" in request:
+            if os.fork() == 0:
+                control.close()
+                control = socket.socket(fileno=descriptors[0])
+            else:
+                os.close(descriptors[0])
+            continue
         if "warm" in request:
             warm_up(request["warm"])
             if sys.platform.startswith("linux"):
