@@ -108,7 +108,7 @@ def test_unsolved_task_shows_what_is_expected(exercise, pictures):
 
 
 def test_validate_names_what_is_not_solved(exercise, pictures):
-    """Nbgrader's Validate button runs the notebook anew, and shows the checks of the tasks that are not solved."""
+    """The Validate button of nbgrader runs the notebook anew, and shows the checks of the tasks that are not solved."""
     write_cell(exercise, "def summarise(", SOLUTION)
     exercise.locator(".jp-NotebookPanel:not(.lm-mod-hidden)").get_by_role("button", name="Validate").click()
     dialog = exercise.locator(".jp-Dialog", has_text="Validation Results")
