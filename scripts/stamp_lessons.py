@@ -20,9 +20,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from scripts.format_notebooks import as_text, canonical
-
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # run as a file, it does not find the formatter beside it
+
+from scripts.format_notebooks import as_text, canonical  # noqa: E402
 
 NOT_ON_A_MAC = "not yet run on a Mac"
 # where a lesson has not run -> how its row says so

@@ -3,12 +3,15 @@
 import csv
 import json
 import os
+import pty
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import termios
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -65,7 +68,7 @@ def sentence(capsys):
     return err
 
 
-def start(course, *arguments):
+def start(course, *arguments, stderr=subprocess.PIPE):
     """Start the command as a process of its own; the parent may not load torch."""
     code = (
         "import sys; from course_utils import cli\n"
@@ -83,7 +86,7 @@ def start(course, *arguments):
         cwd=course,
         env=environment,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
         text=True,
         start_new_session=True,
     )
@@ -218,7 +221,7 @@ def test_one_student(course, capsys):
     ("arguments", "words"),
     [
         (["77"], "no exercise is called '77'"),
-        (["01", "--from", "gone"], "there is no folder, zip or notebook gone"),
+        (["01", "--from", "gone"], "there is no gone; give a folder with one folder for each student"),
         (["01", "--from", "empty"], "empty holds no submission"),
         (["01", "--student", "adda"], "no student is called 'adda'; the nearest: ada"),
         (["01", "--workers", "0"], "--workers is 0"),
@@ -236,6 +239,31 @@ def test_bad_usage(course, capsys, arguments, words):
     assert cli.main(["grade", *arguments]) == 2
     assert words in sentence(capsys)
     assert not (course / "graded").exists()
+
+
+def test_progress_on_a_terminal(course):
+    """Where standard error is a terminal, a bar counts the submissions and says how long it will take."""
+    submit(course, "ada", SOLVED)
+    ours, its = pty.openpty()
+    termios.tcsetwinsize(its, (24, 80))
+    process = start(course, *QUICK, stderr=its)
+    os.close(its)
+    shown = b""
+    with suppress(OSError):  # how a terminal says that nobody writes any more
+        while data := os.read(ours, 1000):
+            shown += data
+    os.close(ours)
+    out, _ = process.communicate(timeout=60)
+
+    assert process.returncode == 0
+    assert b"0/1 [00:00<?" in shown
+    assert "/1 [" not in out
+
+
+def test_nothing_submitted_yet(course, capsys):
+    """Without submitted/ the sentence says what to give."""
+    assert cli.main(["grade", "01"]) == 2
+    assert "submitted; give a folder with one folder for each student, or a zip, after --from" in sentence(capsys)
 
 
 def test_no_source(course, capsys):

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,10 +17,11 @@ import stand_in_graders
 import two_tasks
 from two_tasks import NAME, SOLVED, submitted, submitted_bytes
 
+from course_utils import __version__
 from course_utils.grading import pool
 from course_utils.grading.batch import grade_batch
 from course_utils.grading.collect import collect
-from course_utils.grading.job import digest_of, read_job, submission_of, surroundings_here
+from course_utils.grading.job import course_version, digest_of, read_job, submission_of, surroundings_here
 from course_utils.grading.limits import Limits
 from course_utils.grading.process_tree import read_usage
 from course_utils.grading.report import csv_text, short_rows
@@ -350,6 +352,15 @@ def test_digest():
         digest_of(ada, ASSIGNMENT, Limits(task_s=1), HERE),
         digest_of(ada, ASSIGNMENT, Limits(), replace(HERE, sandbox="none (--unsafe)")),
     }) == 6  # fmt: skip
+
+
+def test_course_version():
+    """The version has the state of the package's files in it, and is found without loading torch."""
+    code = "import sys; from course_utils.grading import job; print(job.course_version(), 'torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=TESTS.parent, capture_output=True, text=True, check=True)
+
+    assert re.fullmatch(re.escape(__version__) + r"\+[0-9a-f]{12} False\n", done.stdout)
+    assert done.stdout.split()[0] == course_version()
 
 
 def test_formulas_are_text():

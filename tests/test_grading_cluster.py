@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from pathlib import Path
@@ -86,10 +87,10 @@ def local(tmp_path):
         cluster.stop()
 
 
-def grade(root, cluster):
+def grade_all(root, cluster):
     """Grade what was handed in on a cluster."""
     rows = collect(root, ASSIGNMENT, Limits())
-    batch = grade_batch(
+    return grade_batch(
         two_tasks.source_bytes(),
         NAME,
         rows,
@@ -97,7 +98,11 @@ def grade(root, cluster):
         surroundings=surroundings_here("stand-in"),
         runner=cluster,
     )
-    return {result.student: result for result in batch.results}
+
+
+def grade(root, cluster):
+    """Grade and return the results by student."""
+    return {result.student: result for result in grade_all(root, cluster).results}
 
 
 def test_a_worker_is_killed(tmp_path, local):
@@ -138,6 +143,35 @@ def test_a_job_that_kills_every_worker(tmp_path, local):
     assert set(results) == {"ada", "bad"}
 
 
+def test_ctrl_c(tmp_path, local):
+    """Ctrl-C while the cluster works: what is graded is kept, the report is written, and the cluster goes on."""
+    marker = tmp_path / "marker"
+    root = hand_in(tmp_path / "in", ada=SOLVED, bob=f"# block {marker}")
+    local.start_workers(2)
+    code = f"""
+        import sys
+        sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}]
+        from pathlib import Path
+        import test_grading_cluster as tests
+        with tests.Cluster({local.address!r}, unsafe=True, factory=tests.STAND_IN) as cluster:
+            sys.exit(130 if tests.grade_all(Path({str(root)!r}), cluster).stopped else 1)
+    """
+    parent = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    wait_for(marker, parent)
+    wait_for(tmp_path / "graded" / "ada.json", parent)
+    os.killpg(parent.pid, signal.SIGINT)
+    _, errors = parent.communicate(timeout=60)
+
+    assert parent.returncode == 130, errors
+    assert "Traceback" not in errors
+    report = (tmp_path / "graded" / "report.csv").read_text(encoding="utf-8").splitlines()
+    assert [line.split(",")[0] for line in report] == ["student", "ada", "bob"]
+    assert "not graded yet" in report[2]
+    assert local.processes[0].poll() is None
+
+
 def test_no_scheduler(monkeypatch):
     """An address where nothing answers is one sentence."""
     monkeypatch.setattr("course_utils.grading.cluster.CONNECT_S", 0.5)
@@ -149,6 +183,15 @@ def test_no_worker(local):
     """A cluster without workers is one sentence that says how to start one."""
     with pytest.raises(ClusterError, match="has no worker; start one with `dask worker`"):
         Cluster(local.address)
+
+
+def test_workers_of_another_course(local, monkeypatch):
+    """Workers whose course has another state than here are refused, with both states in the sentence."""
+    local.start_workers(1)
+    monkeypatch.setattr("course_utils.grading.cluster.course_version", lambda: "0.0.1+abc")
+
+    with pytest.raises(ClusterError, match=r"has course .*; here is course 0\.0\.1\+abc; bring all of them"):
+        Cluster(local.address, unsafe=True)
 
 
 def test_what_a_worker_runs():

@@ -91,6 +91,8 @@ def collect_submissions(path: Path, source: bytes, exercise: Exercise, limits: L
     from course_utils.grading.assignment import read_assignment
     from course_utils.grading.collect import CollectError, collect
 
+    if not path.exists():
+        raise UsageError(f"there is no {path}; give a folder with one folder for each student, or a zip, after --from")
     try:
         rows = collect(path, read_assignment(source, exercise.name), limits)
     except (CollectError, ValueError) as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -21,6 +21,7 @@ from course_utils.grading.limits import Limits
 from course_utils.grading.pool import Answer, Pool, count_cores
 from course_utils.grading.report import csv_text, report_rows, short_rows
 from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, read_result
+from course_utils.grading.sandbox import SandboxError
 from course_utils.grading.store import forget_result, load_result, store_result, write_text
 from course_utils.grading.submission import Submission
 from course_utils.grading.worker import ENGINE
@@ -157,8 +158,11 @@ def grade_batch(
             elif wanted:
                 waiting.append(one)
         waiting = list(_finish_unread(waiting, assignment, folder, done))
-        pool: Runner = runner or Pool(workers or count_cores(), grader_factory)
-        with closing(_answers(pool, waiting, make_job, progress=progress)) as answers:
+        share = bool(waiting) and runner is None and grader_factory == ENGINE and not unsafe
+        with (
+            _workers_here(assignment, workers, grader_factory, share=share) as pool,
+            closing(_answers(runner or pool, waiting, make_job, progress=progress)) as answers,
+        ):
             for answer in answers:
                 result = _result_of(answer, assignment, surroundings)
                 store_result(folder, result)
@@ -169,6 +173,22 @@ def grade_batch(
     left = tuple(row.student for row in rows if row.student not in done)
     write_text(folder, REPORT, csv_text(report_rows(results, left)))
     return Batch(name, results, reused, left, stopped)
+
+
+@contextmanager
+def _workers_here(assignment: Assignment, workers: int | None, factory: str, *, share: bool) -> Iterator[Pool[Waiting]]:
+    """Make a pool of this machine's processes, with one template for all of them where that is possible."""
+    template = None
+    if share:
+        from course_utils.grading.engine import share_template
+
+        with suppress(SandboxError):  # each worker says why in its results
+            template = share_template(assignment)
+    try:
+        yield Pool(workers or count_cores(), factory, connect=template.connect if template is not None else None)
+    finally:
+        if template is not None:
+            template.close()
 
 
 def read_code(source: bytes, name: str, rows: Sequence[Collected], limits: Limits) -> dict[str, dict[str, str]]:

@@ -28,9 +28,8 @@ from dataclasses import asdict
 from types import TracebackType
 from typing import Any, TypeVar
 
-from course_utils import __version__
 from course_utils.error_text import first_line
-from course_utils.grading.job import Job, Surroundings, surroundings_here
+from course_utils.grading.job import Job, Surroundings, course_version, surroundings_here
 from course_utils.grading.pool import Answer
 from course_utils.grading.sandbox import SandboxError, choose_sandbox
 from course_utils.grading.worker import ENGINE, GraderHolder, run_job
@@ -147,9 +146,15 @@ class Cluster:
             if "problem" in content:
                 raise ClusterError(f"the worker {worker} cannot grade: {content['problem']}")
             found[Surroundings(**content)] = worker
-        if len(found) > 1 or next(iter(found)).course_version != __version__:
-            listed = "; ".join(f"{worker} has {each}" for each, worker in found.items())
-            raise ClusterError(f"results would depend on the worker: {listed}; here is course {__version__}")
+        if len(found) > 1 or next(iter(found)).course_version != course_version():
+            listed = "; ".join(
+                f"{worker} has course {each.course_version}, torch {each.torch_version}, sandbox {each.sandbox}"
+                for each, worker in found.items()
+            )
+            raise ClusterError(
+                f"results would depend on where they are made: {listed}; here is course {course_version()}; "
+                "bring all of them to the same state"
+            )
         return next(iter(found))
 
     def run(self, items: Sequence[Item], load: Callable[[Item], Job]) -> Generator[Answer[Item]]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import shutil
+import socket
+import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
@@ -20,8 +22,9 @@ from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, Ta
 from course_utils.grading.sandbox import SandboxError, choose_sandbox
 from course_utils.grading.session import Session
 from course_utils.grading.stand_ins import Line
-from course_utils.grading.starters import make_starter
+from course_utils.grading.starters import SharedTemplate, make_starter
 from course_utils.grading.tampering import DIGEST, WATCHED
+from course_utils.grading.template import load
 
 if TYPE_CHECKING:
     from course_utils.grading.submission import Submission
@@ -41,6 +44,7 @@ class Grader:
         assignment: the exercise.
         limits: what a submission may take.
         unsafe: run student code without a sandbox, with the rights of whoever grades.
+        control: the way to a template that several graders share; without one the grader starts its own.
 
     Attributes:
         sandbox: the sandbox's name.
@@ -50,15 +54,29 @@ class Grader:
         SandboxError: when student code cannot be shut in and `unsafe` is False.
     """
 
-    def __init__(self, assignment: Assignment, limits: Limits, *, unsafe: bool = False) -> None:
+    def __init__(
+        self,
+        assignment: Assignment,
+        limits: Limits,
+        *,
+        unsafe: bool = False,
+        control: socket.socket | None = None,
+    ) -> None:
         self.assignment = assignment
         self.limits = limits
         self._work = tempfile.mkdtemp(prefix="course-grade-")
+        self._template: SharedTemplate | None = None
+        modules = modules_of(assignment)
         try:
             chosen = choose_sandbox(self._work, unsafe=unsafe)
             self.sandbox = chosen.name
             self._forked = chosen.forks
-            self._starter = make_starter(chosen, modules_of(assignment))
+            if chosen.forks and control is None:
+                self._template = SharedTemplate(chosen, modules)
+                control = self._template.connect()
+            # the template loads its libraries at the same time
+            load_here(modules)
+            self._starter = make_starter(chosen, modules, control)
         except BaseException:
             shutil.rmtree(self._work, ignore_errors=True)
             raise
@@ -81,6 +99,8 @@ class Grader:
     def close(self) -> None:
         """End the sandbox."""
         self._starter.close()
+        if self._template is not None:
+            self._template.close()
         shutil.rmtree(self._work, ignore_errors=True)
 
     def grade(self, submission: Submission) -> SubmissionResult:
@@ -156,6 +176,25 @@ class Grader:
             forked=self._forked,
             untouched=self._untouched,
         )
+
+
+def share_template(assignment: Assignment) -> SharedTemplate | None:
+    """Start one template for several graders of an exercise; None where templates cannot be forked.
+
+    Raises:
+        SandboxError: when student code cannot be shut in here.
+    """
+    chosen = choose_sandbox("", unsafe=False)
+    return SharedTemplate(chosen, modules_of(assignment)) if chosen.forks else None
+
+
+def load_here(modules: Sequence[str]) -> None:
+    """Load what the checks will need into this process, with one thread, as the students' processes have."""
+    for name in modules:
+        load(name)
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
 
 
 def modules_of(assignment: Assignment) -> tuple[str, ...]:

@@ -10,6 +10,8 @@ import hashlib
 import importlib.metadata
 import json
 from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
 
 from course_utils import __version__
 from course_utils.grading.assignment import Assignment
@@ -24,7 +26,7 @@ class Surroundings:
 
     Args:
         torch_version: such as "2.14.1"; "none" where torch is not installed.
-        course_version: the version of this package.
+        course_version: the version of this package, and the beginning of the hash of its files.
         sandbox: "bubblewrap", "sandbox-exec" or "none (--unsafe)".
     """
 
@@ -33,13 +35,25 @@ class Surroundings:
     sandbox: str
 
 
+@cache
+def course_version() -> str:
+    """Return this package's version and the hash of its files, so that nobody has to remember to raise a number."""
+    package = Path(__file__).resolve().parent.parent
+    files = sorted(path for pattern in ("*.py", "*.json") for path in package.rglob(pattern))
+    content = hashlib.sha256()
+    for path in files:
+        content.update(f"{path.relative_to(package).as_posix()}\0{path.stat().st_size}\0".encode())
+        content.update(path.read_bytes())
+    return f"{__version__}+{content.hexdigest()[:12]}"
+
+
 def surroundings_here(sandbox: str) -> Surroundings:
     """Describe this environment; torch is not loaded for it."""
     try:
         torch_version = importlib.metadata.version("torch")
     except importlib.metadata.PackageNotFoundError:
         torch_version = "none"
-    return Surroundings(torch_version, __version__, sandbox)
+    return Surroundings(torch_version, course_version(), sandbox)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import socket
 import sys
 import time
 from collections import deque
@@ -66,11 +67,11 @@ def count_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def serve(pipe: Connection, factory: str) -> None:
+def serve(pipe: Connection, factory: str, control: socket.socket | None) -> None:
     """Be a worker: answer jobs until the pipe closes."""
     os.setsid()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    with suppress(EOFError, OSError), GraderHolder(factory) as holder:
+    with suppress(EOFError, OSError), GraderHolder(factory, control) as holder:
         pipe.send_bytes(READY)
         while True:
             pipe.send_bytes(run_job(pipe.recv_bytes(), holder).encode())
@@ -82,12 +83,21 @@ class Pool(Generic[Item]):
     Args:
         workers: how many at most.
         factory: the grader's class, as "module:Class".
+        connect: gives each worker its way to a template that they share.
         spare_s: how long a worker may take beyond a submission's own limit before it is ended, seconds.
     """
 
-    def __init__(self, workers: int, factory: str = ENGINE, *, spare_s: float = SPARE_S) -> None:
+    def __init__(
+        self,
+        workers: int,
+        factory: str = ENGINE,
+        *,
+        connect: Callable[[], socket.socket] | None = None,
+        spare_s: float = SPARE_S,
+    ) -> None:
         self.most = workers
         self.factory = factory
+        self.connect = connect
         self.spare_s = spare_s
         self._workers: list[_Worker[Item]] = []
         self._failed_starts = 0
@@ -137,9 +147,12 @@ class Pool(Generic[Item]):
     def _start(self) -> _Worker[Item]:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=serve, args=(theirs, self.factory))
+        control = self.connect() if self.connect is not None else None
+        process = context.Process(target=serve, args=(theirs, self.factory, control))
         process.start()
         theirs.close()
+        if control is not None:
+            control.close()
         return _Worker(process, ours, deadline_s=time.monotonic() + self.spare_s)
 
     def _send(self, worker: _Worker[Item], item: Item, load: Callable[[Item], Job]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import socket
 from dataclasses import replace
 from types import TracebackType
 from typing import Protocol
@@ -49,10 +50,12 @@ class GraderHolder:
 
     Args:
         factory: where the grader's class is, as "module:Class".
+        control: the way to a template that several graders share, for the first grader.
     """
 
-    def __init__(self, factory: str = ENGINE) -> None:
+    def __init__(self, factory: str = ENGINE, control: socket.socket | None = None) -> None:
         self.factory = factory
+        self.control = control
         self._key: tuple[str, Limits, bool] | None = None
         self._grader: GraderLike | None = None
         self._failure = ""
@@ -80,7 +83,9 @@ class GraderHolder:
             module, _, name = self.factory.partition(":")
             try:
                 make = getattr(importlib.import_module(module), name)
-                self._grader = make(assignment, job.limits, unsafe=job.unsafe).__enter__()
+                shared = {"control": self.control} if self.control is not None else {}
+                self.control = None
+                self._grader = make(assignment, job.limits, unsafe=job.unsafe, **shared).__enter__()
             except Exception as error:  # SandboxError, or the instructor's given cells
                 self._failure = str(error) if type(error).__name__ == "SandboxError" else first_line(error)
         return self._grader, self._failure
