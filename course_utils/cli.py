@@ -1,4 +1,4 @@
-"""The `course` command: doctor, lab, check, bench, audit, memory, compare, progress, submit, release, bundle, grade.
+"""The `course` command, for students, instructors and machines that test.
 
 Exit codes: 0 done (passed, usable, clean, fits), 1 not yet (a check failed, MPS is not usable, the audit found
 something, a model does not fit, numbers differ, an exercise was refused, somebody could not be graded), 2 wrong usage,
@@ -18,6 +18,7 @@ from course_utils.commands import (
     audit,
     bench,
     bundle,
+    canvas,
     check,
     compare,
     doctor,
@@ -26,6 +27,7 @@ from course_utils.commands import (
     memory,
     progress,
     release,
+    return_feedback,
     submit,
 )
 
@@ -42,6 +44,8 @@ COMMANDS = {
     "release": release,
     "bundle": bundle,
     "grade": grade,
+    "return": return_feedback,
+    "canvas": canvas,
 }
 
 

@@ -57,12 +57,7 @@ class ExerciseProgress:
             return f"solved; hand it in: course submit {self.name[:2]}"
         if self.result.stopped:
             return self.result.stopped
-        for task in self.result.tasks:
-            for outcome in task.outcomes:
-                if not outcome.passed:
-                    unwritten = outcome.yours.startswith("not written yet")
-                    return f"task {task.task}: {'not written yet' if unwritten else outcome.title}"
-        return f"run again the cell {self.result.unchecked[0]}, which gave no verdict"
+        return unsolved(self.result)[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -75,6 +70,17 @@ class ExerciseProgress:
             "max_points": self.max_points,
             "next": self.next_step,
         }
+
+
+def unsolved(result: PracticeResult) -> tuple[str, ...]:
+    """Say what is not solved: for each such task its first check that does not pass; then checks without a verdict."""
+    lines = []
+    for task in result.tasks:
+        failed = [outcome for outcome in task.outcomes if not outcome.passed]
+        if failed:
+            unwritten = failed[0].yours.startswith("not written yet")
+            lines.append(f"task {task.task}: {'not written yet' if unwritten else failed[0].title}")
+    return (*lines, *(f"run again the cell {grade_id}, which gave no verdict" for grade_id in result.unchecked))
 
 
 @dataclass(frozen=True)

@@ -169,6 +169,13 @@ def linked_files(page: Path, source: str, root: Path) -> list[Path]:
     return found
 
 
+def files_beside(folder: Path) -> list[Path]:
+    """List the files that lessons import or read: all in their folder but pages, caches and hidden ones."""
+    left_out = (".ipynb", ".md", ".pyc")
+    found = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix not in left_out]
+    return [path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
+
+
 def stage(root: Path, into: Path, *, executed: bool) -> None:
     """Prepare the pages in an empty folder, with the files that they link to.
 
@@ -182,7 +189,7 @@ def stage(root: Path, into: Path, *, executed: bool) -> None:
     exercises = sorted((root / "exercises").glob("[0-9][0-9]_*/*.ipynb"))
     docs = [*sorted((root / "docs").glob("*.md")), root / "benchmarks" / "README.md"]
     docs += [path for path in [root / "CONTRIBUTING.md"] if path.exists()]
-    for path in [*lessons, *exercises, *docs]:
+    for path in [*lessons, *exercises, *docs, *files_beside(root / "notebooks")]:
         copy(path, root, into)
     readme = (root / "README.md").read_text(encoding="utf-8")
     titles = {path.stem: read_title(read_cells(path)[0].source) for path in exercises}

@@ -13,7 +13,8 @@ from typing import Any
 
 from course_utils.operators.releases import order
 
-STAMP = re.compile(r"\*\*Last verified\*\*\s*\|\s*torch (\d+\.\d+(?:\.\d+)?)([^|\n]*)")
+STAMP = re.compile(r"\*\*Last verified\*\*\s*\|([^|\n]*)")
+STAMPED = re.compile(r"torch (\d+\.\d+(?:\.\d+)?)")
 MYTHS = re.compile(r"^## Myth or fact\?\n\n((?:\|.*\n?)+)", re.MULTILINE)
 # 2.14 and 1.13 are releases of torch; 12.3 is a macOS, "1.7 times" and "7.6 µs" are numbers
 RELEASE = re.compile(r"(?<![\d.#])([12]\.\d{1,2})(?:\.\d+)?(?![\d.]*\s*(?:times|µs|ms|s\b|%|GiB|GB))(?![\d])")
@@ -66,7 +67,7 @@ class Lesson:
 
     Args:
         name: such as "07_fallback".
-        verified: the release of torch in its stamp "Last verified".
+        verified: the release of torch in its stamp "Last verified"; the newest, where machines have their own.
         stamp: the stamp as written.
         myths: its table "Myth or fact?".
         names: names in its code and its prose that may be operators, such as "linalg_svd".
@@ -92,13 +93,14 @@ def read_lesson(name: str, notebook: Mapping[str, Any]) -> Lesson:
     cells = [(cell["cell_type"], "".join(cell["source"])) for cell in notebook["cells"]]
     prose = "\n\n".join(source for kind, source in cells if kind == "markdown")
     stamp = STAMP.search(prose)
-    if stamp is None:
+    verified = STAMPED.findall(stamp.group(1)) if stamp else []
+    if stamp is None or not verified:
         raise ValueError(f"{name} has no line '**Last verified** | torch X.Y.Z ...' in its card")
     code = [source for kind, source in cells if kind == "code"]
     return Lesson(
         name=name,
-        verified=stamp.group(1),
-        stamp=f"torch {stamp.group(1)}{stamp.group(2)}".strip(),
+        verified=max(verified, key=order),
+        stamp=stamp.group(1).strip(),
         myths=read_myths(prose),
         names=frozenset(names_in_code(code)) | frozenset(names_in_prose(prose)),
     )

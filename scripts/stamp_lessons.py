@@ -1,8 +1,8 @@
 """Run the lessons and write into each header card when, where and with which torch it last ran to its end.
 
-    python scripts/stamp_lessons.py          # all lessons
-    python scripts/stamp_lessons.py 04 07    # some
-    python scripts/stamp_lessons.py --check  # run nothing, only look at the form of the rows
+    python -m scripts.stamp_lessons          # all lessons
+    python -m scripts.stamp_lessons 04 07    # some
+    python -m scripts.stamp_lessons --check  # run nothing, only look at the form of the rows
 
 A lesson that fails keeps its row. A row has one entry for Macs and one for other machines, so that a run on Linux
 leaves what a Mac has proved.
@@ -16,7 +16,7 @@ import json
 import platform
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,13 @@ sys.path.insert(0, str(ROOT))  # run as a file, it does not find the formatter b
 from scripts.format_notebooks import as_text, canonical  # noqa: E402
 
 NOT_ON_A_MAC = "not yet run on a Mac"
+# where a lesson has not run -> how its row says so
+_MISSING = {
+    frozenset(): "",
+    frozenset({"Mac"}): NOT_ON_A_MAC,
+    frozenset({"CUDA"}): "not yet run on CUDA",
+    frozenset({"Mac", "CUDA"}): f"{NOT_ON_A_MAC}, nor on CUDA",
+}
 _ROW = re.compile(r"^(\| \*\*Last verified\*\* \| )(.*?)( \|)$", re.MULTILINE)
 _ENTRY = re.compile(r"torch (\d+\.\d+\.\d+) on ([^()]+) \(([^()]+)\), (\d{4}-\d\d-\d\d)")
 FORM = f"torch 2.14.1 on Linux (CPU), 2026-11-30; {NOT_ON_A_MAC}"
@@ -56,31 +63,56 @@ class Entry:
         return f"torch {self.torch} on {self.system} ({self.device}), {self.date}"
 
 
-def parse_row(text: str) -> tuple[Entry, ...]:
+@dataclass(frozen=True)
+class Row:
+    """The text of a "Last verified" row, taken apart.
+
+    Args:
+        entries: where the lesson ran: at most one Mac and one other machine.
+        missing: where it has not run and would do something else: "Mac", "CUDA".
+    """
+
+    entries: tuple[Entry, ...]
+    missing: frozenset[str]
+
+    def __str__(self) -> str:
+        parts = [str(entry) for entry in sorted(self.entries, key=lambda entry: entry.on_a_mac)]
+        return "; ".join([*parts, _MISSING[self.missing]] if self.missing else parts)
+
+    def stamped(self, new: Entry) -> Row:
+        """Return the row with an entry in place of the older one of the same kind of machine.
+
+        What a lesson used beside the device, such as "two gloo processes", is taken over while the device stays.
+        """
+        for old in self.entries:
+            if old.on_a_mac == new.on_a_mac and ("MPS" in old.device) == ("MPS" in new.device):
+                new = replace(new, device=old.device)
+        others = tuple(entry for entry in self.entries if entry.on_a_mac != new.on_a_mac)
+        return Row((*others, new), self.missing - ({"Mac"} if new.on_a_mac else set()))
+
+
+def parse_row(text: str) -> Row:
     """Read the text of a "Last verified" row.
 
     Raises:
         ValueError: when it is not in form; the message says how it should look.
     """
-    entries = []
+    notes = {note: missing for missing, note in _MISSING.items()}
+    entries, missing = [], frozenset[str]()
     for part in text.split("; "):
         found = _ENTRY.fullmatch(part)
         if found is not None:
             entries.append(Entry(*found.groups()))
             datetime.date.fromisoformat(found.group(4))
-        elif part != NOT_ON_A_MAC:
+        elif notes.get(part):
+            missing = notes[part]
+        else:
             raise ValueError(f"{text!r} is not in form; write it like {FORM!r}")
+    row = Row(tuple(entries), missing)
     macs = sum(entry.on_a_mac for entry in entries)
-    if not entries or macs > 1 or len(entries) - macs > 1 or (macs == 0) != text.endswith(NOT_ON_A_MAC):
+    if macs > 1 or len(entries) - macs > 1 or not entries or (macs == 0) != ("Mac" in missing) or str(row) != text:
         raise ValueError(f"{text!r} needs one entry for other machines, and one for Macs or {NOT_ON_A_MAC!r}")
-    return tuple(entries)
-
-
-def stamped(text: str, new: Entry) -> str:
-    """Return a row's text with an entry in place of the older one of the same kind of machine."""
-    entries = [entry for entry in parse_row(text) if entry.on_a_mac != new.on_a_mac] + [new]
-    parts = [str(entry) for entry in sorted(entries, key=lambda entry: entry.on_a_mac)]
-    return "; ".join(parts if any(entry.on_a_mac for entry in entries) else [*parts, NOT_ON_A_MAC])
+    return row
 
 
 def read_row(notebook: dict[str, Any]) -> str:
@@ -138,11 +170,10 @@ def stamp(path: Path, today: datetime.date) -> str:
         Exception: as `run_lesson`; the file is not changed then.
     """
     notebook = json.loads(path.read_text(encoding="utf-8"))
-    row = read_row(notebook)
-    parse_row(row)  # before anything runs
+    row = parse_row(read_row(notebook))  # before anything runs
     run_lesson(path)
     source = "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
-    new = stamped(row, this_machine(source, today))
+    new = str(row.stamped(this_machine(source, today)))
     card = notebook["cells"][0]
     card["source"] = _ROW.sub(lambda found: f"{found.group(1)}{new}{found.group(3)}", "".join(card["source"]))
     path.write_text(as_text(canonical(notebook, path.stem)), encoding="utf-8")

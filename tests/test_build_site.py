@@ -73,6 +73,15 @@ def test_linked_files_are_those_of_the_course(tmp_path):
     assert build_site.linked_files(page, text, tmp_path) == [tmp_path / "a.png"]
 
 
+def test_files_beside_lessons_come_along(tmp_path):
+    """What a lesson imports or reads is prepared with it; other pages, caches and hidden files are not."""
+    for name in ("a.ipynb", "b/train.py", "b/notes.md", "b/__pycache__/train.pyc", ".ruff.toml", ".hidden/x.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+
+    assert build_site.files_beside(tmp_path) == [tmp_path / "b" / "train.py"]
+
+
 def test_no_link_is_broken(site):
     """Every internal link and anchor leads somewhere, images have words, and nothing loads from elsewhere."""
     assert problems(site) == ()

@@ -42,6 +42,16 @@ def test_export_is_filled_in():
     assert written.warnings == ()
 
 
+def test_names_of_canvas_s_own_download_are_found():
+    """Who was collected from Canvas's zip is found by name and number together, and by no number alone."""
+    written = canvas_grades([solved("lovelaceada_1001"), partly("somebody_1002")], export=EXPORT)
+
+    points = column(written.text, written.column)
+    assert points["ada"] == "18"
+    assert written.filled == 1
+    assert "somebody_1002" in written.warnings[0]
+
+
 def test_everything_else_of_the_export_is_kept():
     """Head, other columns, other rows and other students' points are as they were."""
     before, after = rows(EXPORT), rows(canvas_grades([solved("ada")], export=EXPORT).text)

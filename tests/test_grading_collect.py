@@ -13,7 +13,7 @@ from course_utils.grading import handed_in
 from course_utils.grading.collect import CollectError, collect
 from course_utils.grading.handed_in import CannotReadError
 from course_utils.grading.limits import Limits
-from course_utils.grading.owners import Owner, make_ids, safe_id
+from course_utils.grading.owners import Owner, feedback_folder, make_ids, safe_id
 from course_utils.grading.result import Reason
 
 ASSIGNMENT = two_tasks.assignment()
@@ -291,6 +291,13 @@ def test_people_of_one_name(tmp_path):
     assert len({student.casefold() for student in rows}) == 4
     assert rows["Sam Lee_7"].file.read(10**6) == WORK
     assert rows["Sam Lee_8"].notes == ("somebody else is called Sam Lee too, so the id is Sam Lee_8",)
+
+
+def test_feedback_goes_back_to_moodle_s_own_folders():
+    """Moodle's participants have the folder that its upload reads; people of Canvas and of plain folders have none."""
+    assert feedback_folder(Owner("Ada L", "17")) == "Ada L_17_assignsubmission_file_"
+    assert feedback_folder(Owner("lovelaceada", "1001", lasting=True)) == ""
+    assert feedback_folder(Owner("ada")) == ""
 
 
 def test_ids_are_stable():

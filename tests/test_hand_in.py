@@ -37,7 +37,7 @@ def test_solved(course, capsys):
     assert cli.main(["submit", "42"]) == 0
     out = capsys.readouterr().out
     assert f"hand in: submit/{NAME}.ipynb" in out
-    assert "1 of 1 tasks passed" in out
+    assert "1 of 1 tasks pass their visible checks" in out
 
     (path,) = (course / "submit").iterdir()
     handed_in = json.loads(path.read_text(encoding="utf-8"))
@@ -53,7 +53,7 @@ def test_not_yet(course, capsys):
 
     assert cli.main(["submit", NAME]) == 1
     out = capsys.readouterr().out
-    assert "[not yet] Task 42.1 Doubling" in out
+    assert "not yet  task 42.1 Doubling: twice a hundred" in out
     assert "It can be handed in as it is" in out
     assert (course / "submit" / f"{NAME}.ipynb").is_file()
 

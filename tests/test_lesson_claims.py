@@ -31,6 +31,13 @@ def test_a_lesson_is_read():
     assert {"pdist", "mode", "linalg_eigvals", "linalg_svd"} <= lesson.names
 
 
+def test_the_newest_release_of_a_stamp_counts():
+    """Where a Mac and another machine verified a lesson with different releases, the newer one is compared."""
+    card = CARD.replace("2026-11-30", "2026-11-30; torch 2.9.1 on macOS (mps), 2026-11-30")
+
+    assert read_lesson("99_a", notebook(("markdown", card))).verified == "2.14.1"
+
+
 def test_a_lesson_without_stamp_is_refused():
     """Without a release in the card there is nothing to compare with, which names the lesson."""
     with pytest.raises(ValueError, match="99_a has no line"):

@@ -7,7 +7,7 @@ import pytest
 import torch
 from submissions import ROOT
 
-from scripts.stamp_lessons import NOT_ON_A_MAC, Entry, main, parse_row, read_row, stamp, stamped
+from scripts.stamp_lessons import NOT_ON_A_MAC, Entry, main, parse_row, read_row, stamp
 
 LINUX = Entry("2.14.1", "Linux", "CPU", "2026-11-30")
 MAC = Entry("2.15.0", "macOS 15.6", "MPS", "2026-12-05")
@@ -24,7 +24,8 @@ TODAY = datetime.date(2026, 12, 24)
 )
 def test_rows_in_form(row, entries):
     """A row is read back into the machines that it names."""
-    assert parse_row(row) == entries
+    assert parse_row(row).entries == entries
+    assert str(parse_row(row)) == row
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,8 @@ def test_rows_in_form(row, entries):
         NOT_ON_A_MAC,
         "yesterday",
         str(LINUX),  # says nothing of Macs
+        f"{LINUX}; not yet run on CUDA",
+        f"{NOT_ON_A_MAC}; {LINUX}",
         f"{MAC}; {NOT_ON_A_MAC}",
         f"{LINUX}; {LINUX}; {NOT_ON_A_MAC}",
         "torch 2.14 on Linux (CPU), 2026-11-30; not yet run on a Mac",
@@ -54,6 +57,20 @@ def test_a_mac_s_proof_stays():
     assert stamped(f"{LINUX}; {MAC}", later) == f"{later}; {MAC}"
     assert stamped(f"{LINUX}; {NOT_ON_A_MAC}", MAC) == f"{LINUX}; {MAC}"
     assert stamped(str(MAC), LINUX) == f"{LINUX}; {MAC}"
+
+
+def test_what_a_lesson_says_itself_stays():
+    """A lesson's own words about its devices and about CUDA outlast a stamp; a Mac takes only "Mac" away."""
+    row = f"torch 2.14.1 on Linux (CPU, two processes), 2026-11-30; {NOT_ON_A_MAC}, nor on CUDA"
+
+    assert stamped(row, Entry("2.15.0", "Linux", "CPU", "2027-01-01")) == (
+        f"torch 2.15.0 on Linux (CPU, two processes), 2027-01-01; {NOT_ON_A_MAC}, nor on CUDA"
+    )
+    assert stamped(row, MAC) == f"torch 2.14.1 on Linux (CPU, two processes), 2026-11-30; {MAC}; not yet run on CUDA"
+
+
+def stamped(row, entry):
+    return str(parse_row(row).stamped(entry))
 
 
 def lesson(folder, code, row=f"{LINUX}; {NOT_ON_A_MAC}"):

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     problems: list[object] = [finding for name, source in sources.items() for finding in examine_source(name, source)]
     try:
         files = collect_files(root)
-        problems += find_secrets(files, sources.values())
+        problems += find_secrets(files, sources)
     except GenerationError as error:
         problems.append(f"nbgrader does not make a release: {error}")
     if problems:

@@ -182,8 +182,10 @@ def grade(arguments: argparse.Namespace, exercise: Exercise, root: Path) -> tupl
         except OSError as error:
             raise UsageError(f"results cannot be written below {folder}: {error.strerror or error}") from error
     url = None if arguments.no_gradebook else arguments.db or f"sqlite:///{root / 'gradebook.db'}"
-    times = {row.student: row.handed_in for row in rows if row.handed_in}
-    return batch, Delivery(exercise.name, source, folder, batch.results, url, times)
+    elsewhere = not path.resolve().is_relative_to((root / "submitted").resolve())
+    return batch, Delivery(
+        exercise.name, source, root, folder, batch.results, url, rows=rows, limits=limits, elsewhere=elsewhere
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

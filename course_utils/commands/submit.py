@@ -40,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     except (FileNotFoundError, LookupError, ValueError) as error:
         raise UsageError(error.args[0]) from error
     from course_utils.known_results import recall
+    from course_utils.progress import unsolved
     from course_utils.read_progress import check_and_remember
 
     result = recall(root, exercise.name, cells)
@@ -51,10 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
         size_bytes = write_notebook(without_outputs(notebook), target)
     except OSError as error:
         raise UsageError(f"{target} cannot be written: {error.strerror or error}") from error
-    print(result)
-    for doubt in find_doubts(cells, size_bytes):
+    for line in unsolved(result):
+        print(f"not yet  {line}")
+    for doubt in (*find_doubts(cells, size_bytes), *([result.stopped] if result.stopped else [])):
         print(f"! {doubt}")
+    done = sum(task.passed for task in result.tasks)
+    print(f"{done} of {len(result.tasks) + len(result.unchecked)} tasks pass their visible checks")
     print(f"hand in: {target.relative_to(root)}")
     if not result.passed:
-        print("It can be handed in as it is; a check that does not pass costs its part of the points.")
+        print(f"It can be handed in as it is. `course check {exercise.name[:2]}` says what was expected.")
     return 0 if result.passed else 1

@@ -191,6 +191,20 @@ def _workers_here(assignment: Assignment, workers: int | None, factory: str, *, 
             template.close()
 
 
+def read_code(source: bytes, name: str, rows: Sequence[Collected], limits: Limits) -> dict[str, dict[str, str]]:
+    """Read what students wrote into their cells, by student and grade id; empty where nothing can be read.
+
+    Args:
+        source: the instructor's notebook.
+        name: the exercise's name.
+        rows: what was collected.
+        limits: what is read of a submission.
+    """
+    assignment = read_assignment(source, name)
+    make_job = _JobMaker(source, name, limits, unsafe=False)
+    return {row.student: submission_of(make_job(row), assignment).code for row in rows}
+
+
 @dataclass(frozen=True)
 class _JobMaker:
     source: bytes

@@ -196,7 +196,26 @@ def _find_student(rows: list[list[str]], student: str) -> list[int]:
             found = [n for n, row in enumerate(rows[1:], start=1) if row[place] and same(row[place]) == same(student)]
             if found:
                 return found
-    return []
+    return _find_by_download(rows, student)
+
+
+def _find_by_download(rows: list[list[str]], student: str) -> list[int]:
+    """Return the rows of a student as Canvas's zip of submissions names one: "lovelaceada_1001", with the column ID.
+
+    Both have to fit, the letters of the name and the number: an id of another origin may end with a number too.
+    """
+    head = rows[0]
+    name, _, number = student.rpartition("_")
+    width = 2 if head[0] == "LastName" else 1
+    return [
+        n
+        for n, row in enumerate(rows[1:], start=1)
+        if name and row[head.index("ID")] == number and _letters("".join(row[:width])) == _letters(name)
+    ]
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _count(students: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from course_utils.grading.handed_in import (
     list_zip_inside,
 )
 from course_utils.grading.limits import Limits
-from course_utils.grading.owners import Owner, Place, is_notebook, is_zip, make_ids, place_of
+from course_utils.grading.owners import Owner, Place, feedback_folder, is_notebook, is_zip, make_ids, place_of
 from course_utils.grading.result import Reason
 from course_utils.grading.submission import count_known_cells
 
@@ -40,6 +40,7 @@ class Collected:
         problem: one sentence for the student when there is no notebook.
         notes: what was noticed, one sentence each.
         handed_in: the text of nbgrader's timestamp.txt beside the notebook; empty when there is none.
+        feedback_folder: the folder in which Moodle takes a feedback file for the student; empty elsewhere.
     """
 
     student: str
@@ -49,6 +50,7 @@ class Collected:
     problem: str = ""
     notes: tuple[str, ...] = ()
     handed_in: str = ""
+    feedback_folder: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,10 @@ def collect(path: Path, assignment: Assignment, limits: Limits) -> tuple[Collect
         if place is not None:
             by_owner.setdefault(place.owner, []).append(_Candidate(file, place))
     ids = make_ids(by_owner)
-    rows = [_row(ids[owner], owner, candidates, assignment, limits) for owner, candidates in by_owner.items()]
+    rows = [
+        replace(_row(ids[owner], owner, candidates, assignment, limits), feedback_folder=feedback_folder(owner))
+        for owner, candidates in by_owner.items()
+    ]
     return tuple(sorted(rows, key=lambda row: row.student))
 
 

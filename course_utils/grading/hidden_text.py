@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 Notebook = Mapping[str, Any]
@@ -80,27 +80,27 @@ def texts_in(value: object) -> Iterator[str]:
                 yield from texts_in(item)
 
 
-def find_secrets(files: Mapping[str, bytes], sources: Iterable[Notebook]) -> tuple[str, ...]:
+def find_secrets(files: Mapping[str, bytes], sources: Mapping[str, Notebook]) -> tuple[str, ...]:
     """Look for hidden tests and solutions in files that students would get.
 
-    In exercises/ no telling line of either may stand. Elsewhere no line of a hidden test and no solution as a whole;
-    a line of a solution, such as a loop over layers, stands in lessons too.
+    In an exercise's own release no telling line of either may stand. Elsewhere no line of a hidden test and no solution
+    as a whole; a line of a solution, such as a loop over layers, stands in lessons and in other exercises too.
 
     Args:
         files: contents by path below the course's root.
-        sources: the instructor's notebooks.
+        sources: the instructor's notebooks by the exercise's name.
 
     Returns:
         One sentence for each secret and file.
     """
     texts = {name: _readable(name, data) for name, data in files.items()}
     found = []
-    for source in sources:
+    for exercise, source in sources.items():
         everywhere = [*hidden_lines(source), *solution_texts(source)]
         everywhere = [secret for secret in everywhere if len(secret) >= SHORTEST_TELLING_LINE]
-        in_exercises = [*hidden_lines(source), *solution_lines(source)]
+        in_its_release = [*hidden_lines(source), *solution_lines(source)]
         for name, text in texts.items():
-            for secret in in_exercises if name.startswith("exercises/") else everywhere:
+            for secret in in_its_release if name.startswith(f"exercises/{exercise}/") else everywhere:
                 if secret in text:
                     found.append(f"{name} would give away {secret.splitlines()[0]!r}")
     return tuple(dict.fromkeys(found))

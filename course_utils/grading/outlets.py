@@ -1,15 +1,17 @@
-"""Where results go beside the results folder: nbgrader's gradebook, each student's feedback, the class's overview.
+"""Where results go beside the results folder: nbgrader's gradebook and folders, the feedback, the class's overview.
 
 Each outlet takes a delivery. One that fails says so in a sentence and holds up neither the others nor the grades.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from course_utils.error_text import first_line
+from course_utils.grading.collect import Collected
+from course_utils.grading.limits import Limits
 from course_utils.grading.result import SubmissionResult
 
 
@@ -20,18 +22,24 @@ class Delivery:
     Args:
         name: the exercise's name.
         source: the instructor's notebook.
+        root: the course's root, where nbgrader has autograded/ and feedback/.
         folder: the results folder.
         results: one for each student who has one.
         gradebook_url: nbgrader's database, as SQLAlchemy writes it; None when it is not to be written.
-        handed_in: the text of nbgrader's timestamp.txt, by student.
+        rows: what was collected, one for each student.
+        limits: what is read of a submission.
+        elsewhere: whether it was collected from another place than submitted/.
     """
 
     name: str
     source: bytes
+    root: Path
     folder: Path
     results: Sequence[SubmissionResult]
     gradebook_url: str | None
-    handed_in: Mapping[str, str]
+    rows: Sequence[Collected]
+    limits: Limits
+    elsewhere: bool
 
 
 def to_gradebook(delivery: Delivery) -> None:
@@ -39,17 +47,37 @@ def to_gradebook(delivery: Delivery) -> None:
     if delivery.gradebook_url is not None:
         from course_utils.grading.gradebook import write_results
 
-        write_results(
-            delivery.gradebook_url, delivery.source, delivery.name, delivery.results, handed_in=delivery.handed_in
-        )
+        times = {row.student: row.handed_in for row in delivery.rows if row.handed_in}
+        write_results(delivery.gradebook_url, delivery.source, delivery.name, delivery.results, handed_in=times)
+
+
+def to_submitted(delivery: Delivery) -> None:
+    """Copy what came from elsewhere to where nbgrader has it, submitted/."""
+    from course_utils.grading.submitted import put_into_submitted
+
+    if delivery.elsewhere:
+        put_into_submitted(delivery.root, delivery.name, delivery.rows, delivery.limits)
+
+
+def to_autograded(delivery: Delivery) -> None:
+    """Write what formgrader shows of each submission, where it looks for it."""
+    from course_utils.grading.autograded import write_autograded
+    from course_utils.grading.batch import read_code
+
+    code = read_code(delivery.source, delivery.name, delivery.rows, delivery.limits)
+    for result in delivery.results:
+        write_autograded(delivery.root, delivery.source, code[result.student], result)
 
 
 def to_feedback(delivery: Delivery) -> None:
-    """Write a page for each student."""
+    """Write a page for each student: beside the overview, and where nbgrader has it, feedback/STUDENT/EXERCISE/."""
     from course_utils.grading.feedback import write_feedback
+    from course_utils.grading.result_files import folder_name, write_below
 
     for result in delivery.results:
-        write_feedback(delivery.folder, result)
+        page = write_feedback(delivery.folder, result).read_bytes()
+        parts = ("feedback", folder_name(result.student), delivery.name, f"{delivery.name}.html")
+        write_below(delivery.root, parts, page)
 
 
 def to_overview(delivery: Delivery) -> None:
@@ -61,6 +89,8 @@ def to_overview(delivery: Delivery) -> None:
 
 OUTLETS: dict[str, Callable[[Delivery], None]] = {
     "the gradebook": to_gradebook,
+    "the folder submitted": to_submitted,
+    "the folder autograded": to_autograded,
     "the feedback": to_feedback,
     "the overview": to_overview,
 }

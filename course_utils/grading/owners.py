@@ -94,6 +94,17 @@ def place_of(parts: tuple[str, ...], assignment: str) -> Place | None:
     return None
 
 
+def feedback_folder(owner: Owner) -> str:
+    """Return the folder in which Moodle takes a feedback file for a student; empty for who is not Moodle's.
+
+    As "Upload multiple feedback files in a zip" reads it (moodle, mod/assign/feedback/file/importziplib.php, read in
+    2026): NAME_NUMBER_assignsubmission_file_, the number being the participant's.
+    """
+    if not owner.number or owner.lasting:
+        return ""
+    return f"{owner.name}_{owner.number}_assignsubmission_file_"
+
+
 def make_ids(owners: Iterable[Owner]) -> dict[Owner, str]:
     """Give each owner an id that is a file name too.
 

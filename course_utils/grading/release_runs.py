@@ -55,7 +55,7 @@ def examine(root: Path, name: str, *, timeout_s: float = 300.0) -> tuple[Finding
             if path.is_file() and path.name != f"{name}.ipynb"
         }
     findings = examine_release(name, source, released)
-    findings += tuple(Finding(name, "a file beside it", secret) for secret in find_secrets(beside, [source]))
+    findings += tuple(Finding(name, "a file beside it", secret) for secret in find_secrets(beside, {name: source}))
     for notebook, judge in ((source, judge_reference), (with_starters(source, released), judge_starters)):
         with tempfile.TemporaryDirectory(prefix="course-release-") as scratch:
             folder = Path(scratch) / name

@@ -27,6 +27,19 @@ def load_result(folder: Path, student: str) -> SubmissionResult | None:
     return result if result.student == student else None
 
 
+def load_results(folder: Path) -> tuple[SubmissionResult, ...]:
+    """Read all results of an exercise, in the order of the students' ids; what cannot be read is left out."""
+    found = []
+    for path in folder.glob("*.json"):
+        try:
+            result = read_result(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if result_path(folder, result.student) == path:
+            found.append(result)
+    return tuple(sorted(found, key=lambda result: result.student))
+
+
 def store_result(folder: Path, result: SubmissionResult) -> None:
     """Write a student's result in place of the one before."""
     write_text(folder, result_path(folder, result.student).name, result.to_json() + "\n")
