@@ -1,5 +1,6 @@
 """On a real Dask cluster of two worker processes: a worker that is killed costs nobody a result."""
 
+import gc
 import json
 import os
 import signal
@@ -23,6 +24,12 @@ from course_utils.grading.limits import Limits
 from course_utils.grading.result import Reason, read_result
 
 pytest.importorskip("distributed", reason="needs Dask: pip install -e .[cluster]")
+
+# what Dask's client leaves behind when workers and schedulers are killed below it: sockets, and tasks of its loop
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 TESTS = Path(__file__).resolve().parent
 STAND_IN = "stand_in_graders:StandIn"
@@ -85,6 +92,7 @@ def local(tmp_path):
         yield cluster
     finally:
         cluster.stop()
+        gc.collect()  # here, so that it is not another test's
 
 
 def grade_all(root, cluster):

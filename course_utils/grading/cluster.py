@@ -180,7 +180,10 @@ class Cluster:
                     item = waiting.popleft()
                     running[self._submit(load(item))] = item
                 for future in self._wait(list(running)):
-                    yield self._answer(future, running.pop(future))
+                    answer = self._answer(future, running[future])
+                    if answer is not None:
+                        del running[future]
+                        yield answer
         finally:
             with suppress(OSError, RuntimeError, TimeoutError):
                 self._client.cancel(list(running), force=True)
@@ -204,9 +207,13 @@ class Cluster:
             self._dask.wait(futures, timeout=LOOK_S, return_when="FIRST_COMPLETED")
         return [future for future in futures if future.done()]
 
-    def _answer(self, future: Any, item: Item) -> Answer[Item]:
+    def _answer(self, future: Any, item: Item) -> Answer[Item] | None:
+        """Return what came of a job; None when its result was lost with its worker, so that it runs again."""
         if future.status == "finished":
-            return Answer(item, line=future.result())
-        error = future.exception() if future.status == "error" else None
+            try:
+                return Answer(item, line=future.result(timeout=LOOK_S))
+            except (TimeoutError, CancelledError, asyncio.CancelledError):
+                return None
+        error = future.exception(timeout=LOOK_S) if future.status == "error" else None
         reason = "it was lost" if error is None else first_line(error)
         return Answer(item, problem=f"the cluster gave no result: {reason}")
