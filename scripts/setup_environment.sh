@@ -42,5 +42,5 @@ if [ -n "$torch_index" ]; then
     "$venv/bin/python" "$root/scripts/list_requirements.py" torch torchvision |
         xargs "$venv/bin/python" -m pip install --quiet --index-url "$torch_index"
 fi
-"$venv/bin/python" -m pip install --quiet --editable "$root[grading,dev,site]"
+"$venv/bin/python" -m pip install --quiet --editable "$root[grading,cluster,dev,site]"
 touch "$venv/.course-installed"

@@ -23,7 +23,8 @@ from course_utils.grading.job import Job, surroundings_here
 from course_utils.grading.limits import Limits
 from course_utils.grading.result import Reason, read_result
 
-pytest.importorskip("distributed", reason="needs Dask: pip install -e .[cluster]")
+if os.environ.get("COURSE_CI") != "1":  # there its absence is an error
+    pytest.importorskip("distributed", reason="needs Dask: pip install -e .[cluster]")
 
 # what Dask's client leaves behind when workers and schedulers are killed below it: sockets, and tasks of its loop
 pytestmark = [
