@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from course_utils.grading.database_url import read_address
-from course_utils.grading.gradebook import COURSE_ID
-from course_utils.grading.nbgrader_api import load_api
+from course_utils.grading.books.database_url import read_address
+from course_utils.grading.books.gradebook import COURSE_ID
+from course_utils.grading.books.nbgrader_api import load_api
 
 
 def gradebook(url):

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from course_utils.grading.sandbox import find_bubblewrap
+from course_utils.grading.isolation.sandbox import find_bubblewrap
 
 MUST_RUN = os.environ.get("COURSE_CI") == "1"
 needs_sandbox = pytest.mark.skipif(

@@ -3,7 +3,7 @@
 import json
 
 from course_utils.grading.assignment import Assignment, read_assignment
-from course_utils.grading.submission import Submission
+from course_utils.grading.reading.submission import Submission
 
 NAME = "90_small"
 # in the text of hidden tests and nowhere else

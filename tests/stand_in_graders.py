@@ -9,8 +9,8 @@ from pathlib import Path
 
 from two_tasks import SOLVED
 
+from course_utils.grading.isolation.sandbox import SandboxError
 from course_utils.grading.result import Reason, SubmissionResult, TaskResult
-from course_utils.grading.sandbox import SandboxError
 
 
 class StandIn:

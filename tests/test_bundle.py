@@ -13,8 +13,8 @@ import pytest
 import submissions
 
 from course_utils import cli
-from course_utils.grading.bundle import FOLDER, write_archive
-from course_utils.grading.hidden_text import find_secrets
+from course_utils.grading.releasing.bundle import FOLDER, write_archive
+from course_utils.grading.releasing.hidden_text import find_secrets
 
 REGION = re.compile(r"### BEGIN (SOLUTION|HIDDEN TESTS)\n(.*?)### END", re.DOTALL)
 

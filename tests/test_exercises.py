@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import submissions
 
-from course_utils.grading.release import generate, source_names
+from course_utils.grading.releasing.release import generate, source_names
 from course_utils.notebook_file import read_cells
 from course_utils.practice import PracticeResult, run_checks
 

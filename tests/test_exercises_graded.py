@@ -7,9 +7,9 @@ import submissions
 from sandbox_here import needs_sandbox
 
 from course_utils.grading.assignment import read_assignment
-from course_utils.grading.engine import Grader
+from course_utils.grading.checking.engine import Grader
 from course_utils.grading.limits import Limits
-from course_utils.grading.submission import Submission
+from course_utils.grading.reading.submission import Submission
 
 pytestmark = needs_sandbox
 

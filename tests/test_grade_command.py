@@ -21,9 +21,9 @@ from test_grading_batch import has_ended
 from two_tasks import NAME, SOLVED, submitted, submitted_bytes
 
 from course_utils import cli
-from course_utils.grading.process_tree import read_usage
+from course_utils.grading.isolation.process_tree import read_usage
+from course_utils.grading.isolation.sandbox import SandboxError, choose_sandbox
 from course_utils.grading.result import read_result
-from course_utils.grading.sandbox import SandboxError, choose_sandbox
 
 try:
     choose_sandbox("", unsafe=False)
@@ -280,7 +280,7 @@ def test_no_sandbox(course, capsys, monkeypatch):
     if sys.platform == "darwin":
         pytest.skip("a Mac has its sandbox built in")
     submit(course, "ada", SOLVED)
-    monkeypatch.setattr("course_utils.grading.sandbox.find_bubblewrap", lambda: None)
+    monkeypatch.setattr("course_utils.grading.isolation.sandbox.find_bubblewrap", lambda: None)
 
     assert cli.main(["grade", "01"]) == 2
     assert "--unsafe" in sentence(capsys)

@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from course_utils.grading.archive import write_zip
+from course_utils.grading.releasing.archive import write_zip
 
 FILES = {"b/page.html": b"<p>x</p>", "a/run.sh": b"#!/bin/sh\n"}
 

@@ -19,7 +19,7 @@ from graded_results import (
 )
 from submissions import check_cells, solution_cells
 
-from course_utils.grading.autograded import HIDDEN_NOTE, autograded_notebook, without_private, write_autograded
+from course_utils.grading.books.autograded import HIDDEN_NOTE, autograded_notebook, without_private, write_autograded
 
 BOOK = json.dumps(SOURCE).encode()
 CODE = {grade_id: f"# code of {grade_id}\n" for grade_id in solution_cells(SOURCE)}

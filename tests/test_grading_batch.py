@@ -18,15 +18,15 @@ import two_tasks
 from two_tasks import NAME, SOLVED, submitted, submitted_bytes
 
 from course_utils import __version__
-from course_utils.grading import pool
-from course_utils.grading.batch import grade_batch
-from course_utils.grading.collect import collect
-from course_utils.grading.job import course_version, digest_of, read_job, submission_of, surroundings_here
+from course_utils.grading.isolation.process_tree import read_usage
 from course_utils.grading.limits import Limits
-from course_utils.grading.process_tree import read_usage
-from course_utils.grading.report import csv_text, short_rows
+from course_utils.grading.reading.collect import collect
 from course_utils.grading.result import Reason, read_result
-from course_utils.grading.store import load_result, result_path
+from course_utils.grading.running import pool
+from course_utils.grading.running.batch import grade_batch
+from course_utils.grading.running.job import course_version, digest_of, read_job, submission_of, surroundings_here
+from course_utils.grading.running.report import csv_text, short_rows
+from course_utils.grading.running.store import load_result, result_path
 
 ASSIGNMENT = two_tasks.assignment()
 HERE = surroundings_here("stand-in")
@@ -356,7 +356,9 @@ def test_digest():
 
 def test_course_version():
     """The version has the state of the package's files in it, and is found without loading torch."""
-    code = "import sys; from course_utils.grading import job; print(job.course_version(), 'torch' in sys.modules)"
+    code = (
+        "import sys; from course_utils.grading.running import job; print(job.course_version(), 'torch' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=TESTS.parent, capture_output=True, text=True, check=True)
 
     assert re.fullmatch(re.escape(__version__) + r"\+[0-9a-f]{12} False\n", done.stdout)

@@ -6,7 +6,7 @@ import io
 import pytest
 from graded_results import HOSTILE_STUDENTS, NAME, not_graded, partly, solved
 
-from course_utils.grading.canvas import CanvasError, canvas_grades, neutral
+from course_utils.grading.books.canvas import CanvasError, canvas_grades, neutral
 
 EXPORT = (
     "Student,ID,SIS User ID,SIS Login ID,Section,Homework 1 (77),04_measuring_time (4711),Current Score\r\n"

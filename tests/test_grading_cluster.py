@@ -16,12 +16,12 @@ import two_tasks
 from test_grading_batch import ASSIGNMENT, hand_in, has_ended, wait_for
 from two_tasks import NAME, SOLVED, submitted_bytes
 
-from course_utils.grading.batch import grade_batch
-from course_utils.grading.cluster import Cluster, ClusterError, describe_worker, grade_remote
-from course_utils.grading.collect import collect
-from course_utils.grading.job import Job, surroundings_here
 from course_utils.grading.limits import Limits
+from course_utils.grading.reading.collect import collect
 from course_utils.grading.result import Reason, read_result
+from course_utils.grading.running.batch import grade_batch
+from course_utils.grading.running.cluster import Cluster, ClusterError, describe_worker, grade_remote
+from course_utils.grading.running.job import Job, surroundings_here
 
 if os.environ.get("COURSE_CI") != "1":  # there its absence is an error
     pytest.importorskip("distributed", reason="needs Dask: pip install -e .[cluster]")
@@ -183,7 +183,7 @@ def test_ctrl_c(tmp_path, local):
 
 def test_no_scheduler(monkeypatch):
     """An address where nothing answers is one sentence."""
-    monkeypatch.setattr("course_utils.grading.cluster.CONNECT_S", 0.5)
+    monkeypatch.setattr("course_utils.grading.running.cluster.CONNECT_S", 0.5)
     with pytest.raises(ClusterError, match="no Dask scheduler answers at tcp"):
         Cluster("tcp://127.0.0.1:9")
 
@@ -197,7 +197,7 @@ def test_no_worker(local):
 def test_workers_of_another_course(local, monkeypatch):
     """Workers whose course has another state than here are refused, with both states in the sentence."""
     local.start_workers(1)
-    monkeypatch.setattr("course_utils.grading.cluster.course_version", lambda: "0.0.1+abc")
+    monkeypatch.setattr("course_utils.grading.running.cluster.course_version", lambda: "0.0.1+abc")
 
     with pytest.raises(ClusterError, match=r"has course .*; here is course 0\.0\.1\+abc; bring all of them"):
         Cluster(local.address, unsafe=True)

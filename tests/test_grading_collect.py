@@ -9,11 +9,11 @@ import pytest
 import two_tasks
 from two_tasks import NAME, SOLVED, submitted_bytes
 
-from course_utils.grading import handed_in
-from course_utils.grading.collect import CollectError, collect
-from course_utils.grading.handed_in import CannotReadError
 from course_utils.grading.limits import Limits
-from course_utils.grading.owners import Owner, feedback_folder, make_ids, safe_id
+from course_utils.grading.reading import handed_in
+from course_utils.grading.reading.collect import CollectError, collect
+from course_utils.grading.reading.handed_in import CannotReadError
+from course_utils.grading.reading.owners import Owner, feedback_folder, make_ids, safe_id
 from course_utils.grading.result import Reason
 
 ASSIGNMENT = two_tasks.assignment()

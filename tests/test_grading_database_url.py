@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_utils.grading.database_url import GradebookError, explain, read_address, shown
+from course_utils.grading.books.database_url import GradebookError, explain, read_address, shown
 
 
 @pytest.mark.parametrize("start", ["postgresql", "postgres", "postgresql+psycopg"])

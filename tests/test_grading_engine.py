@@ -9,12 +9,12 @@ import small_exercise
 from sandbox_here import needs_sandbox
 from small_exercise import code_cell
 
-from course_utils.grading import engine
 from course_utils.grading.assignment import Kind, bound_names, read_assignment
-from course_utils.grading.engine import Grader
+from course_utils.grading.checking import engine
+from course_utils.grading.checking.engine import Grader
 from course_utils.grading.limits import Limits
+from course_utils.grading.reading.submission import Submission
 from course_utils.grading.result import Reason, SubmissionResult, TaskResult, read_result, weightiest
-from course_utils.grading.submission import Submission
 
 MARK = "hidden-" + "wombat"
 SETUP = """
@@ -194,7 +194,7 @@ def test_hidden_text_is_nowhere_in_the_memory(grader, monkeypatch):
         open(f"/proc/{os.getppid()}/mem", "rb").close()
     except OSError as error:
         pytest.skip(f"this user may not read another process's memory: {error}")
-    monkeypatch.setattr("course_utils.grading.driver.run_task", look)
+    monkeypatch.setattr("course_utils.grading.checking.driver.run_task", look)
     grade(grader)
 
     assert found["total-check"][:2] == [0, 0]

@@ -19,8 +19,8 @@ from graded_results import (
     task,
 )
 
-from course_utils.grading.feedback import PAGE_BYTES, feedback_page, write_feedback
-from course_utils.grading.reason_words import WORDS
+from course_utils.grading.pages.feedback import PAGE_BYTES, feedback_page, write_feedback
+from course_utils.grading.pages.reason_words import WORDS
 from course_utils.grading.result import CheckResult, Reason, SubmissionResult
 
 ALL_HOSTILE = "\n".join(HOSTILE_TEXTS)

@@ -8,8 +8,8 @@ from formgrader import TOKEN, formgrader, get, get_json
 from graded_results import HIDDEN_EXPECTED, HOSTILE_TEXTS, NAME, SOURCE, WORTH, not_graded, partly, solved
 from submissions import ROOT
 
-from course_utils.grading.autograded import write_autograded
-from course_utils.grading.gradebook import write_results
+from course_utils.grading.books.autograded import write_autograded
+from course_utils.grading.books.gradebook import write_results
 
 BOOK = json.dumps(SOURCE).encode()
 HOSTILE_CODE = "def summarise(times_s):\n    return '''" + "\n".join(HOSTILE_TEXTS) + "'''\n"

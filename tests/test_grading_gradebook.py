@@ -16,7 +16,7 @@ from postgres import PASSWORD, empty_tables
 from submissions import ROOT
 from test_grading import nbgrader
 
-from course_utils.grading.gradebook import GradebookError, write_results
+from course_utils.grading.books.gradebook import GradebookError, write_results
 
 BOOK = json.dumps(SOURCE).encode()
 NOTHING = dict.fromkeys(WORTH)
@@ -442,7 +442,7 @@ def test_quick_import_leaves_no_trace():
     """Loading nbgrader quickly leaves the slow package importable, and jsonschema complete but for its format."""
     code = (
         "import sys\n"
-        "from course_utils.grading.nbgrader_api import load_api\n"
+        "from course_utils.grading.books.nbgrader_api import load_api\n"
         "load_api()\n"
         "assert 'rfc3987_syntax' not in sys.modules\n"
         "import rfc3987_syntax, jsonschema\n"

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from graded_results import HOSTILE_TEXTS
 
-from course_utils.grading.html_page import clip, clip_start, element, page, visible
+from course_utils.grading.pages.html_page import clip, clip_start, element, page, visible
 
 
 class Reader(HTMLParser):

@@ -8,8 +8,8 @@ import pytest
 from browser import violations
 from graded_results import HOSTILE_STUDENTS, HOSTILE_TEXTS, NAME, WORTH, a_class, not_graded, partly, solved
 
-from course_utils.grading.feedback import write_feedback
-from course_utils.grading.overview import hardest_first, histogram, overview_page, write_overview
+from course_utils.grading.pages.feedback import write_feedback
+from course_utils.grading.pages.overview import hardest_first, histogram, overview_page, write_overview
 from course_utils.grading.result import Reason, SubmissionResult
 
 

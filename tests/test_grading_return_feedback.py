@@ -4,7 +4,7 @@ import zipfile
 
 from graded_results import HIDDEN_EXPECTED, HIDDEN_YOURS, HOSTILE_STUDENTS, NAME, not_graded, partly, solved
 
-from course_utils.grading.return_feedback import return_feedback
+from course_utils.grading.pages.return_feedback import return_feedback
 
 
 def pages(path):

@@ -7,11 +7,11 @@ import pytest
 import small_exercise
 from sandbox_here import needs_sandbox
 
-from course_utils.grading import sandbox, seatbelt, starters
-from course_utils.grading.engine import Grader
+from course_utils.grading.checking.engine import Grader
+from course_utils.grading.isolation import sandbox, seatbelt, starters
+from course_utils.grading.isolation.process_tree import _from_ps, read_usage
+from course_utils.grading.isolation.sandbox import Sandbox, SandboxError, choose_sandbox
 from course_utils.grading.limits import Limits
-from course_utils.grading.process_tree import _from_ps, read_usage
-from course_utils.grading.sandbox import Sandbox, SandboxError, choose_sandbox
 
 
 def test_no_sandbox_is_refused(monkeypatch):
@@ -87,7 +87,7 @@ def test_every_way_to_start_grades_alike(kind, monkeypatch, tmp_path):
     # without a fork there are no namespaces of its own: the folder is the interpreter's alone
     ways = {"ahead": Sandbox(chosen.name, chosen.prefix, chosen.environment, chosen.search_path, (), forks=False)}
     monkeypatch.setattr(
-        "course_utils.grading.engine.choose_sandbox", lambda *_, **__: ways.get(kind.split()[0], chosen)
+        "course_utils.grading.checking.engine.choose_sandbox", lambda *_, **__: ways.get(kind.split()[0], chosen)
     )
     death = {"ex90-task3": "import os\ndef longest(words):\n    os._exit(4)"}
     hang = {"ex90-task2": "def square(x):\n    while True:\n        pass"}

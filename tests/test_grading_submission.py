@@ -10,8 +10,8 @@ from two_tasks import NAME, SOLVED, STARTERS, cell, notebook, submitted, submitt
 
 from course_utils.grading.assignment import read_assignment
 from course_utils.grading.limits import Limits
+from course_utils.grading.reading.submission import count_known_cells, read_submission, starter_of
 from course_utils.grading.result import Reason
-from course_utils.grading.submission import count_known_cells, read_submission, starter_of
 
 ASSIGNMENT = two_tasks.assignment()
 

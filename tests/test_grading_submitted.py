@@ -7,9 +7,9 @@ import two_tasks
 from two_tasks import NAME, submitted_bytes
 
 from course_utils.grading.assignment import read_assignment
-from course_utils.grading.collect import collect
 from course_utils.grading.limits import Limits
-from course_utils.grading.submitted import put_into_submitted
+from course_utils.grading.reading.collect import collect
+from course_utils.grading.reading.submitted import put_into_submitted
 
 LIMITS = Limits(submission_bytes=100_000)
 

@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import nn
 
-from course_utils.grading.described import DescribedReader, DescribingWriter, NamedInStudentProcess
-from course_utils.grading.frames import Frame, FrameError, FrameReader
-from course_utils.grading.values import Opaque, Reader, ValueNotPlainError, Writer
+from course_utils.grading.isolation.described import DescribedReader, DescribingWriter, NamedInStudentProcess
+from course_utils.grading.isolation.frames import Frame, FrameError, FrameReader
+from course_utils.grading.isolation.values import Opaque, Reader, ValueNotPlainError, Writer
 
 DEPTH = 20
 PLAIN = [

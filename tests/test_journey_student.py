@@ -11,7 +11,7 @@ from front_end import copy_course
 from sandbox_here import needs_sandbox
 from submissions import ROOT, solution_cells, solved, with_code, wrong_solutions
 
-from course_utils.grading.bundle import FOLDER
+from course_utils.grading.releasing.bundle import FOLDER
 
 NAME = "04_measuring_time"
 OPENED = "from course_utils.commands.lab import choose_lesson, lab_command; from pathlib import Path; import sys; \

@@ -8,10 +8,10 @@ import submissions
 from described_exercise import CHECK, NAME, SOLUTION, exercise
 
 from course_utils import cli
-from course_utils.grading.hidden_text import hidden_lines, solution_lines
-from course_utils.grading.release import GenerationError, generate, source_names
-from course_utils.grading.release_gate import examine_release, examine_source
-from course_utils.grading.release_runs import examine
+from course_utils.grading.releasing.hidden_text import hidden_lines, solution_lines
+from course_utils.grading.releasing.release import GenerationError, generate, source_names
+from course_utils.grading.releasing.release_gate import examine_release, examine_source
+from course_utils.grading.releasing.release_runs import examine
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from graded_results import NAME, not_graded, partly, solved
 from submissions import ROOT
 
 from course_utils import cli
-from course_utils.grading.store import store_result
+from course_utils.grading.running.store import store_result
 
 
 @pytest.fixture

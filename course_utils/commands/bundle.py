@@ -35,10 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--output is {output}; the archive is a zip, so its name has to end in .zip")
     if not output.resolve().parent.is_dir():
         raise UsageError(f"there is no folder {output.resolve().parent} for the archive")
-    from course_utils.grading.bundle import collect_files, write_archive
-    from course_utils.grading.hidden_text import find_secrets
-    from course_utils.grading.release import GenerationError, source_names
-    from course_utils.grading.release_gate import examine_source
+    from course_utils.grading.releasing.bundle import collect_files, write_archive
+    from course_utils.grading.releasing.hidden_text import find_secrets
+    from course_utils.grading.releasing.release import GenerationError, source_names
+    from course_utils.grading.releasing.release_gate import examine_source
 
     try:
         root = find_course_root()

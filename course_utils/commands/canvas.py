@@ -30,8 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
     _, folder, results = find_results(arguments.exercise)
     output: Path = arguments.output or folder / "canvas.csv"
     require_folder(output)
-    from course_utils.grading.canvas import CanvasError, canvas_grades
-    from course_utils.grading.store import write_text
+    from course_utils.grading.books.canvas import CanvasError, canvas_grades
+    from course_utils.grading.running.store import write_text
 
     export = None
     if arguments.export is not None:

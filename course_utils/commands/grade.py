@@ -15,11 +15,11 @@ from course_utils.commands import UsageError
 from course_utils.layout import Exercise, find_course_root, find_exercise
 
 if TYPE_CHECKING:
-    from course_utils.grading.batch import Batch
-    from course_utils.grading.cluster import Cluster
-    from course_utils.grading.collect import Collected
     from course_utils.grading.limits import Limits
-    from course_utils.grading.outlets import Delivery
+    from course_utils.grading.reading.collect import Collected
+    from course_utils.grading.running.batch import Batch
+    from course_utils.grading.running.cluster import Cluster
+    from course_utils.grading.running.outlets import Delivery
 
 SUMMARY = "grade a class: student code in a sandbox, checks outside it, one row for each student"
 INTERRUPTED = 130
@@ -89,7 +89,7 @@ def collect_submissions(path: Path, source: bytes, exercise: Exercise, limits: L
         UsageError: when nothing was, or the folder, the zip or the instructor's notebook cannot be used.
     """
     from course_utils.grading.assignment import read_assignment
-    from course_utils.grading.collect import CollectError, collect
+    from course_utils.grading.reading.collect import CollectError, collect
 
     if not path.exists():
         raise UsageError(f"there is no {path}; give a folder with one folder for each student, or a zip, after --from")
@@ -125,7 +125,7 @@ def open_cluster(address: str | None, *, unsafe: bool) -> Iterator[Cluster | Non
     if address is None:
         yield None
         return
-    from course_utils.grading.cluster import Cluster, ClusterError
+    from course_utils.grading.running.cluster import Cluster, ClusterError
 
     try:
         cluster = Cluster(address, unsafe=unsafe)
@@ -144,10 +144,10 @@ def grade(arguments: argparse.Namespace, exercise: Exercise, root: Path) -> tupl
     Raises:
         UsageError: when it cannot begin.
     """
-    from course_utils.grading.batch import grade_batch
-    from course_utils.grading.job import surroundings_here
-    from course_utils.grading.outlets import Delivery
-    from course_utils.grading.sandbox import SandboxError, choose_sandbox
+    from course_utils.grading.isolation.sandbox import SandboxError, choose_sandbox
+    from course_utils.grading.running.batch import grade_batch
+    from course_utils.grading.running.job import surroundings_here
+    from course_utils.grading.running.outlets import Delivery
 
     limits = make_limits(arguments.task_seconds, arguments.memory_gb)
     source = read_source(exercise)
@@ -206,8 +206,8 @@ def run(arguments: argparse.Namespace) -> int:
     batch, delivery = grade(arguments, exercise, root)
     print(json.dumps(to_dict(batch), indent=2) if arguments.json else batch)
 
-    from course_utils.grading.batch import REPORT
-    from course_utils.grading.outlets import deliver
+    from course_utils.grading.running.batch import REPORT
+    from course_utils.grading.running.outlets import deliver
 
     failures = deliver(delivery)
     for failure in failures:

@@ -51,8 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--timeout is {arguments.timeout:g}; it has to be above 0 seconds")
     from tqdm import tqdm
 
-    from course_utils.grading.release import generate, source_names
-    from course_utils.grading.release_runs import examine
+    from course_utils.grading.releasing.release import generate, source_names
+    from course_utils.grading.releasing.release_runs import examine
 
     try:
         root = find_course_root()

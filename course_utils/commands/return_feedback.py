@@ -42,7 +42,7 @@ def find_results(asked: str) -> tuple[Exercise, Path, tuple[SubmissionResult, ..
         exercise = find_exercise(root, asked)
     except (FileNotFoundError, LookupError) as error:
         raise UsageError(error.args[0]) from error
-    from course_utils.grading.store import load_results
+    from course_utils.grading.running.store import load_results
 
     folder = root / "graded" / exercise.name
     results = load_results(folder)
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     require_folder(output)
     from course_utils.commands.grade import collect_submissions, read_source
     from course_utils.grading.limits import Limits
-    from course_utils.grading.return_feedback import return_feedback
+    from course_utils.grading.pages.return_feedback import return_feedback
 
     handed_in = None
     if arguments.source is not None:

@@ -1,0 +1,1 @@
+"""Where scores go: nbgrader's gradebook and folders, a file for Canvas."""

@@ -1,0 +1,152 @@
+"""Write the notebook that formgrader shows beside a student's scores: autograded/STUDENT/EXERCISE/EXERCISE.ipynb.
+
+It is the instructor's notebook with the student's code in it and the verdicts below each check. People mail and sync
+that folder, so hidden tests and the model solution stay out of it, and so does whatever a browser could run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from course_utils.grading.pages.html_page import clip, clip_start, visible
+from course_utils.grading.pages.reason_words import WORDS, points_text
+from course_utils.grading.result import Reason, SubmissionResult, TaskResult
+from course_utils.grading.result_files import folder_name, write_below
+
+HIDDEN_NOTE = "# hidden checks ran here; formgrader shows their titles and verdicts only"
+
+# begin and end of what is for instructors only, and what stands in its place
+_PRIVATE = (
+    ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS", HIDDEN_NOTE),
+    ("### BEGIN SOLUTION", "### END SOLUTION", "# the model solution is not shown here"),
+    ("=== BEGIN MARK SCHEME ===", "=== END MARK SCHEME ===", ""),
+)
+_LONGEST_CODE = 100_000
+_LONGEST_TEXT = 600
+_LONGEST_PRINTED = 4000
+
+
+def write_autograded(root: Path, assignment_notebook: bytes, code: Mapping[str, str], result: SubmissionResult) -> Path:
+    """Write what formgrader shows of one submission; no link is followed on the way.
+
+    Args:
+        root: the course's root, which has the folder autograded/.
+        assignment_notebook: the instructor's notebook, hidden tests included.
+        code: the student's text of each cell that students write, by grade_id; empty where nothing could be read.
+        result: what the submission earned.
+
+    Returns:
+        The notebook. It is where formgrader looks for it, unless no folder can be called as the student is.
+
+    Raises:
+        ValueError: when the instructor's notebook cannot be read, or a folder on the way is a link.
+    """
+    name = result.assignment
+    content = autograded_notebook(assignment_notebook, code, result)
+    data = (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+    return write_below(root, ("autograded", folder_name(result.student), name, f"{name}.ipynb"), data)
+
+
+def autograded_notebook(
+    assignment_notebook: bytes, code: Mapping[str, str], result: SubmissionResult
+) -> dict[str, Any]:
+    """Return the notebook that `write_autograded` writes.
+
+    Raises:
+        ValueError: when the instructor's notebook cannot be read.
+    """
+    try:
+        content = json.loads(assignment_notebook.decode("utf-8-sig"))
+        cells = [_shown_cell(cell, code, result) for cell in content["cells"]]
+    except (UnicodeDecodeError, json.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"the instructor's notebook of {result.assignment} cannot be read: {error}") from error
+    metadata = content.get("metadata", {})
+    kept = {key: metadata[key] for key in ("kernelspec", "language_info") if key in metadata}
+    return {"cells": cells, "metadata": kept, "nbformat": 4, "nbformat_minor": content.get("nbformat_minor", 5)}
+
+
+def _shown_cell(cell: dict[str, Any], code: Mapping[str, str], result: SubmissionResult) -> dict[str, Any]:
+    grading = cell.get("metadata", {}).get("nbgrader", {})
+    source = without_private("".join(cell.get("source", "")))
+    kept = {key: cell[key] for key in ("id", "attachments") if key in cell}
+    metadata = {"nbgrader": grading} if grading else {}
+    grade_id = str(grading.get("grade_id", ""))
+    if cell["cell_type"] != "code":
+        if grading.get("solution"):
+            source = _fenced(clip(code.get(grade_id, "(nothing handed in)"), _LONGEST_CODE))
+        return kept | {"cell_type": cell["cell_type"], "metadata": metadata, "source": source}
+    if grading.get("solution"):
+        source = clip(code.get(grade_id, "# this cell was not in what was handed in"), _LONGEST_CODE)
+    outputs = []
+    if grading.get("grade") and not grading.get("solution"):
+        outputs = [{"output_type": "stream", "name": "stdout", "text": verdicts(grade_id, result)}]
+    return kept | {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": metadata,
+        "outputs": outputs,
+        "source": source,
+    }
+
+
+def without_private(source: str) -> str:
+    """Leave out what is for instructors only; where its end is not marked, everything after its begin."""
+    kept: list[str] = []
+    awaited = ""
+    for line in source.split("\n"):
+        if awaited:
+            awaited = "" if awaited in line else awaited
+            continue
+        region = next((marks for marks in _PRIVATE if marks[0] in line), None)
+        if region is None:
+            kept.append(line)
+            continue
+        awaited = region[1]
+        if region[2]:
+            kept.append(line[: len(line) - len(line.lstrip())] + region[2])
+    return "\n".join(kept)
+
+
+def _fenced(text: str) -> str:
+    """Put a student's text into a block of code: as Markdown, formgrader would run the HTML in it."""
+    longest = run = 0
+    for character in text:
+        run = run + 1 if character == "`" else 0
+        longest = max(longest, run)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def verdicts(grade_id: str, result: SubmissionResult) -> str:
+    """Return the verdicts of one check cell as text; of hidden checks the titles only."""
+    if not result.graded:
+        words = WORDS[result.reason]
+        return "\n".join(("Not graded.", words.meaning, *(clip(note, _LONGEST_TEXT) for note in result.notes[:10]), ""))
+    task = next((task for task in result.tasks if task.grade_id == grade_id), None)
+    if task is None:
+        return "This cell was not graded: it is not in the notebook that the submission was graded with.\n"
+    return "\n".join((*_task_lines(task), ""))
+
+
+def _task_lines(task: TaskResult) -> list[str]:
+    words = WORDS[task.reason]
+    lines = [f"{points_text(task.points)} of {points_text(task.max_points)} points: {words.label}"]
+    if task.reason is not Reason.OK:
+        lines.append(clip(task.message, _LONGEST_TEXT) or words.meaning)
+    for check in task.checks[:100]:
+        marks = ", ".join(
+            word
+            for word, said in (("hidden", check.hidden), ("measured in the student's process", check.measured_inside))
+            if said
+        )
+        verdict = "passed    " if check.passed else "not passed"
+        lines.append(f"  {verdict}  {clip(check.title, 160)}" + (f" ({marks})" if marks else ""))
+        if not check.passed and not check.hidden:
+            lines.append(f"              yours:    {clip(check.yours, _LONGEST_TEXT)}")
+            lines.append(f"              expected: {clip(check.expected, _LONGEST_TEXT)}")
+    if task.printed:
+        lines += ["What the code printed (the end of it):", visible(clip_start(task.printed, _LONGEST_PRINTED))]
+    return lines

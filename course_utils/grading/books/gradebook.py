@@ -1,0 +1,209 @@
+"""Write results into nbgrader's gradebook, so that formgrader and `nbgrader export` show them.
+
+One process writes, and each submission is one transaction: it is in the book whole or not at all. What a person
+entered (manual scores, extra credit, comments) is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from subprocess import SubprocessError
+from typing import TYPE_CHECKING, Any
+
+from course_utils.grading.books.book_structure import Structure, store_structure
+from course_utils.grading.books.database_url import GradebookError, explain, read_address, shown
+from course_utils.grading.books.nbgrader_api import alembic_on_path, load_api, schema_versions
+from course_utils.grading.books.nbgrader_cells import read_book_notebook
+from course_utils.grading.result import SubmissionResult
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
+
+# as in nbgrader_config.py; formgrader asks for the course by this name
+COURSE_ID = "pytorch-apple-silicon"
+# columns of the gradebook; PostgreSQL keeps to it, SQLite does not
+_LONGEST_ID = 128
+
+
+def write_results(
+    url: str,
+    assignment_notebook: bytes,
+    name: str,
+    results: Sequence[SubmissionResult],
+    *,
+    handed_in: Mapping[str, str] | None = None,
+) -> None:
+    """Write the results of one exercise into nbgrader's gradebook, which is made when it is not there.
+
+    The exercise, its notebook and their cells are written too, new or changed, so `nbgrader generate_assignment` need
+    not have run. A submission that could not be graded loses its automatic scores and is marked for a person to look
+    at: an old score must not stand in for an unknown one.
+
+    Args:
+        url: the gradebook: "sqlite:///" and the path of nbgrader's gradebook.db, or "postgresql://...".
+        assignment_notebook: the instructor's notebook, hidden tests included.
+        name: the exercise's name, which is the name of the assignment and of its notebook.
+        results: one result for each submission.
+        handed_in: the text of a submission's timestamp.txt, by student. formgrader shows a submission as not yet
+            graded while the gradebook has another time than that file.
+
+    Raises:
+        GradebookError: when the gradebook cannot be used, or a result does not fit it. The sentence says how many
+            results were written before; those that fit are written even where others do not.
+        ValueError: when the instructor's notebook cannot be read.
+    """
+    notebook = read_book_notebook(assignment_notebook, name)
+    address = read_address(url)
+    api = load_api()
+    times = handed_in or {}
+    written = 0
+    refused: list[str] = []
+    with _open(api, address) as gradebook:
+        session = gradebook.db
+        try:
+            structure = store_structure(api, session, notebook, name, COURSE_ID)
+            session.commit()
+            for result in results:
+                why = _why_it_does_not_fit(result, name, structure)
+                if why:
+                    refused.append(f"{result.student[:60]!r} {why}")
+                    continue
+                _write_submission(api, session, structure, result, times.get(result.student))
+                session.commit()
+                written += 1
+        except _database_errors() as error:
+            session.rollback()
+            told = explain(error, address)
+            raise GradebookError(f"{told} ({written} of {len(results)} results were written)") from None
+    if refused:
+        more = f", and {len(refused) - 3} more" if len(refused) > 3 else ""
+        raise GradebookError(
+            f"{len(refused)} of {len(results)} results were not written to {shown(address)}: "
+            f"{'; '.join(refused[:3])}{more}"
+        )
+
+
+def _database_errors() -> tuple[type[Exception], ...]:
+    from sqlalchemy.exc import SQLAlchemyError
+
+    return (SQLAlchemyError, OSError)
+
+
+@contextmanager
+def _open(api: Any, address: URL) -> Iterator[Any]:
+    """Open the gradebook once, after a look at the version of its tables."""
+    try:
+        _check_schema(address)
+        with alembic_on_path():
+            gradebook = api.Gradebook(address.render_as_string(hide_password=False), COURSE_ID)
+    except (*_database_errors(), SubprocessError, ImportError, api.InvalidEntry) as error:
+        raise explain(error, address) from None
+    try:
+        yield gradebook
+    finally:
+        gradebook.close()
+
+
+def _check_schema(address: URL) -> None:
+    """Refuse a database whose tables this nbgrader does not write.
+
+    Raises:
+        GradebookError: when the tables are another version's, or not nbgrader's.
+    """
+    from sqlalchemy import create_engine, inspect, text
+
+    engine = create_engine(address)
+    try:
+        with engine.connect() as connection:
+            tables = set(inspect(connection).get_table_names())
+            versions = "SELECT version_num FROM alembic_version"
+            found = connection.scalar(text(versions)) if "alembic_version" in tables else None
+    finally:
+        engine.dispose()
+    if not tables:
+        return
+    if "submitted_assignment" not in tables:
+        raise GradebookError(
+            f"the database {shown(address)} holds tables that are not nbgrader's; give the gradebook one of its own"
+        )
+    current, known = schema_versions()
+    if found is None or found == current:
+        return
+    from nbgrader import __version__
+
+    if found in known:
+        todo = "copy it, then run nbgrader db upgrade"
+        raise GradebookError(f"the gradebook {shown(address)} was made by an nbgrader older than {__version__}; {todo}")
+    todo = "install that nbgrader, or name another gradebook"
+    raise GradebookError(f"the gradebook {shown(address)} was made by an nbgrader newer than {__version__}; {todo}")
+
+
+def _why_it_does_not_fit(result: SubmissionResult, name: str, structure: Structure) -> str:
+    """Say why a result cannot be written; empty when it can."""
+    student = result.student
+    if result.assignment != name:
+        return f"is a result of exercise {result.assignment}, not of {name}"
+    if not student.strip() or len(student) > _LONGEST_ID or not student.isprintable():
+        return f"is no id that a gradebook can hold (1 to {_LONGEST_ID} printable characters)"
+    unknown = [task.grade_id for task in result.tasks if task.grade_id not in structure.checked]
+    if unknown:
+        return f"has points for {unknown[0]!r}, which the instructor's notebook lacks; grade it with this notebook"
+    return ""
+
+
+def _write_submission(
+    api: Any, session: Any, structure: Structure, result: SubmissionResult, handed_in: str | None
+) -> None:
+    """Write one submission; the caller commits."""
+    if session.get(api.Student, result.student) is None:
+        session.add(api.Student(id=result.student))
+        session.flush()
+    found = session.query(api.SubmittedAssignment).filter_by(
+        assignment_id=structure.assignment_id, student_id=result.student
+    )
+    submission = found.one_or_none()
+    if submission is None:
+        submission = api.SubmittedAssignment(assignment_id=structure.assignment_id, student_id=result.student)
+        session.add(submission)
+    if handed_in is not None:
+        submission.timestamp = _parse_time(handed_in)
+    session.flush()
+    submitted = (
+        session.query(api.SubmittedNotebook)
+        .filter_by(assignment_id=submission.id, notebook_id=structure.notebook_id)
+        .one_or_none()
+    )
+    if submitted is None:
+        submitted = api.SubmittedNotebook(assignment_id=submission.id, notebook_id=structure.notebook_id)
+        session.add(submitted)
+        session.flush()
+    _write_grades(api, session, structure, submitted.id, result)
+
+
+def _write_grades(api: Any, session: Any, structure: Structure, submitted_id: str, result: SubmissionResult) -> None:
+    """Write a score for each graded cell, and the empty comments that formgrader fills."""
+    points = {task.grade_id: float(task.points) for task in result.tasks} if result.graded else {}
+    grades = {grade.cell_id: grade for grade in session.query(api.Grade).filter_by(notebook_id=submitted_id)}
+    for name, cell_id in structure.graded.items():
+        grade = grades.get(cell_id)
+        if grade is None:
+            grade = api.Grade(cell_id=cell_id, notebook_id=submitted_id)
+            session.add(grade)
+        grade.auto_score = points.get(name)
+        # nbgrader's rule: a person looks again where there is no automatic score, or where a person gave one before
+        grade.needs_manual_grade = grade.auto_score is None or grade.manual_score is not None
+    comments = {cell_id for (cell_id,) in session.query(api.Comment.cell_id).filter_by(notebook_id=submitted_id)}
+    for cell_id in structure.commented:
+        if cell_id not in comments:
+            session.add(api.Comment(cell_id=cell_id, notebook_id=submitted_id))
+
+
+def _parse_time(text: str) -> Any:
+    """Read a timestamp.txt as nbgrader does; None where it is no time."""
+    from nbgrader.utils import parse_utc
+
+    try:
+        return parse_utc(text.strip())
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,178 @@
+"""Runs the checks of one submission, outside the student's process, and decides the points.
+
+A check cell runs here as it stands, statement by statement; only the student's functions are stand-ins. So what counts
+as passed is decided by code that the student's process never holds, about values that came over as plain data.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from course_utils import checks
+from course_utils.grading.assignment import Part
+from course_utils.grading.checking.session import Session
+from course_utils.grading.isolation.connection import StudentGone
+from course_utils.grading.result import CheckResult, Reason, TaskResult, weightiest
+
+OUT_OF_MEMORY = ("MemoryError", "not enough memory: you tried to allocate")
+# the student's process is gone after a task that ended like this
+ENDED = frozenset({Reason.TIMEOUT, Reason.CRASHED, Reason.MEMORY, Reason.OUTPUT, Reason.TAMPERED})
+LONGEST_TITLE = 80
+LONGEST_TEXT = 2000
+
+
+@dataclass
+class _CheckCell:
+    """What a check cell has done so far."""
+
+    part: Part
+    session: Session
+    results: list[CheckResult] = field(default_factory=list)
+    begin: float = field(default_factory=time.monotonic)
+    task: checks.Task | None = None
+    value: Any = None
+    hidden: bool = False
+
+    def note(self, task: checks.Task, outcome: checks.Outcome) -> None:
+        """Keep the outcome of a check of a `Task`."""
+        self.task = task
+        self.add(outcome.title, outcome.passed, outcome.yours, outcome.expected)
+
+    def add(self, title: str, passed: bool, yours: str, expected: str) -> None:
+        """Keep the outcome of a check."""
+        inside, self.session.measured_inside_now = self.session.measured_inside_now, False
+        cut = slice(LONGEST_TEXT)
+        self.results.append(CheckResult(title, passed, yours[cut], expected[cut], self.hidden, inside))
+
+    def run(self) -> None:
+        """Run the cell; its last expression is its value, as in a notebook."""
+        body = ast.parse(self.part.source).body
+        hidden_lines = self.part.hidden_lines
+        for statement in body:
+            self.hidden = statement.lineno in hidden_lines
+            where = f"<{self.part.grade_id}>"
+            if statement is body[-1] and isinstance(statement, ast.Expr):
+                self.value = eval(compile(ast.Expression(statement.value), where, "eval"), self.session.names)
+            else:
+                try:
+                    exec(compile(ast.Module([statement], []), where, "exec"), self.session.names)
+                except Exception as error:  # a plain `assert` of an exercise that does not use Task
+                    title = "a hidden check" if self.hidden else ast.unparse(statement)[:LONGEST_TITLE]
+                    self.add(title, False, f"{type(error).__name__}: {error}", "no error")
+                    raise
+
+    def points(self) -> float:
+        """Return the points earned, as nbgrader counts them: the last expression, or all of them."""
+        most = self.part.points
+        if type(self.value) in (int, float) and math.isfinite(self.value):
+            return float(min(max(self.value, 0.0), most))
+        if self.results:
+            return most * sum(result.passed for result in self.results) / len(self.results)
+        return most
+
+
+def run_task(part: Part, session: Session) -> TaskResult:
+    """Run one check cell.
+
+    Args:
+        part: the check cell, hidden tests included.
+        session: the submission.
+
+    Returns:
+        Its result. A student's process that dies, hangs or floods loses this task alone.
+    """
+    cell = _CheckCell(part, session)
+    student_ids = session.assignment.ids_for(part)
+    try:
+        with listening(cell), contextlib.redirect_stdout(io.StringIO()):
+            session.begin_task(part)
+            with contextlib.suppress(Exception):
+                cell.run()
+            changed = session.find_tampering()
+    except StudentGone as gone:
+        printed = session.printed()
+        session.drop_process()
+        return _result(cell, 0.0, gone.reason, gone.message, printed)
+    printed = session.printed()
+    if changed:
+        session.drop_process()
+        text = f"what measures your code was changed: {', '.join(changed[:3])}"
+        return _result(cell, 0.0, Reason.TAMPERED, text, printed)
+    if student_ids and not any(grade_id in session.code for grade_id in student_ids):
+        return _result(cell, 0.0, Reason.MISSING, f"the cell {student_ids[0]} is not in the notebook", printed)
+    passed = all(result.passed for result in cell.results)
+    points = cell.points() if cell.results or passed else 0.0
+    reason, message = (Reason.OK, "") if passed else _explain(cell, student_ids)
+    return _result(cell, points, reason, message, printed)
+
+
+@contextlib.contextmanager
+def listening(cell: _CheckCell) -> Iterator[None]:
+    """Hear the outcome of each check while a cell runs."""
+    checks.listeners.append(cell.note)
+    try:
+        yield
+    finally:
+        checks.listeners.remove(cell.note)
+        checks.reports.clear()
+
+
+def _explain(cell: _CheckCell, student_ids: tuple[str, ...]) -> tuple[Reason, str]:
+    """Say why a task that ran did not pass."""
+    texts = [result.yours for result in cell.results if not result.passed]
+    if any(sign in text for text in texts for sign in OUT_OF_MEMORY):
+        return Reason.MEMORY, "your code asked for more memory than it may take"
+    for grade_id in student_ids:
+        error = cell.session.errors.get(grade_id)
+        if error is not None:
+            return Reason.WRONG, f"your cell raised {type(error).__name__}: {str(error)[:200]}"
+    if texts and all("not written yet" in text for text in texts):
+        return Reason.WRONG, "not written yet"
+    return Reason.WRONG, ""
+
+
+def _result(cell: _CheckCell, points: float, reason: Reason, message: str, printed: str) -> TaskResult:
+    part = cell.part
+    return TaskResult(
+        grade_id=part.grade_id,
+        name=cell.task.name if cell.task is not None else part.grade_id,
+        points=round(points, 2),
+        max_points=part.points,
+        reason=reason,
+        message=message,
+        checks=tuple(cell.results),
+        printed=printed,
+        hint="" if reason is Reason.OK else part.hint,
+        seconds=round(time.monotonic() - cell.begin, 3),
+    )
+
+
+def run_all(session: Session) -> tuple[tuple[TaskResult, ...], Reason]:
+    """Run every check cell of a submission.
+
+    Returns:
+        The tasks, and the weightiest reason of them.
+    """
+    tasks: list[TaskResult] = []
+    suspects: set[str] = set()
+    try:
+        for part in session.assignment.checks:
+            task = run_task(part, session)
+            if task.reason in ENDED and suspects:
+                # what ended an earlier task runs again in each new process: does this one live without it?
+                session.leave_out(suspects)
+                suspects = set()
+                task = run_task(part, session)
+            if task.reason in ENDED:
+                suspects |= set(session.assignment.ids_for(part))
+            tasks.append(task)
+    finally:
+        session.drop_process()
+    return tuple(tasks), weightiest([task.reason for task in tasks])

@@ -1,0 +1,212 @@
+"""The grader of one exercise: keeps a warm sandbox, and turns one submission after the other into a result."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from course_utils.grading.assignment import Assignment, Kind
+from course_utils.grading.checking.driver import run_all, run_task
+from course_utils.grading.checking.session import Session
+from course_utils.grading.checking.stand_ins import Line
+from course_utils.grading.checking.tampering import DIGEST, WATCHED
+from course_utils.grading.isolation.connection import StudentGone
+from course_utils.grading.isolation.sandbox import SandboxError, choose_sandbox
+from course_utils.grading.isolation.starters import SharedTemplate, make_starter
+from course_utils.grading.isolation.template import load
+from course_utils.grading.limits import Limits
+from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, TaskResult, weightiest
+
+if TYPE_CHECKING:
+    from course_utils.grading.reading.submission import Submission
+
+LOADED_MODULES = """
+import sys
+
+def compute(nothing):
+    return sorted(name for name in sys.modules if not name.startswith(("_", "exercise")))
+"""
+
+
+class Grader:
+    """Grades submissions of one exercise, one after the other.
+
+    Args:
+        assignment: the exercise.
+        limits: what a submission may take.
+        unsafe: run student code without a sandbox, with the rights of whoever grades.
+        control: the way to a template that several graders share; without one the grader starts its own.
+
+    Attributes:
+        sandbox: the sandbox's name.
+        model: what the model solution earns on this machine; anything but full points is the exercise's fault.
+
+    Raises:
+        SandboxError: when student code cannot be shut in and `unsafe` is False.
+    """
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        limits: Limits,
+        *,
+        unsafe: bool = False,
+        control: socket.socket | None = None,
+    ) -> None:
+        self.assignment = assignment
+        self.limits = limits
+        self._work = tempfile.mkdtemp(prefix="course-grade-")
+        self._template: SharedTemplate | None = None
+        modules = modules_of(assignment)
+        try:
+            chosen = choose_sandbox(self._work, unsafe=unsafe)
+            self.sandbox = chosen.name
+            self._forked = chosen.forks
+            if chosen.forks and control is None:
+                self._template = SharedTemplate(chosen, modules)
+                control = self._template.connect()
+            # the template loads its libraries at the same time
+            load_here(modules)
+            self._starter = make_starter(chosen, modules, control)
+        except BaseException:
+            shutil.rmtree(self._work, ignore_errors=True)
+            raise
+        self._untouched: dict[str, str] = {}
+        try:
+            self.model = self._rehearse()
+            self._untouched = self._look_at_untouched()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Grader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the sandbox."""
+        self._starter.close()
+        if self._template is not None:
+            self._template.close()
+        shutil.rmtree(self._work, ignore_errors=True)
+
+    def grade(self, submission: Submission) -> SubmissionResult:
+        """Grade one submission; nothing that a student wrote makes this raise.
+
+        Args:
+            submission: what was read of it.
+
+        Returns:
+            Its result, without a digest.
+        """
+        begin = time.monotonic()
+        result = SubmissionResult(
+            self.assignment.name, submission.student, (), Reason.OK, tuple(submission.notes), sandbox=self.sandbox
+        )
+        if submission.reason in NOT_GRADED:
+            return replace(
+                result, tasks=self._no_tasks(submission.reason, submission.problem), reason=submission.reason
+            )
+        session = self._new_session(submission.code)
+        try:
+            tasks, reason = run_all(session)
+        except SandboxError as error:
+            session.drop_process()
+            tasks, reason = self._no_tasks(Reason.SANDBOX, str(error)), Reason.SANDBOX
+        read = [submission.reason] if submission.reason is not None else []
+        seconds = round(time.monotonic() - begin, 3)
+        return replace(result, tasks=tasks, reason=weightiest([reason, *read]), seconds=seconds)
+
+    def _no_tasks(self, reason: Reason, message: str) -> tuple[TaskResult, ...]:
+        """Return tasks without points, for a submission that was not run."""
+        return tuple(
+            TaskResult(part.grade_id, part.grade_id, 0.0, part.points, reason, message)
+            for part in self.assignment.checks
+        )
+
+    def _rehearse(self) -> SubmissionResult:
+        """Grade the model solution once, and load into the template what it turned out to need.
+
+        Its process ends with it; the template only learns the names of modules.
+        """
+        model = {part.grade_id: part.source for part in self.assignment.parts if part.kind is Kind.STUDENT}
+        session = self._new_session(model)
+        loaded: list[str] = []
+        try:
+            tasks = tuple(run_task(part, session) for part in self.assignment.checks)
+            with suppress(StudentGone):
+                loaded = session.line().compute(LOADED_MODULES, None)
+        finally:
+            session.drop_process()
+        self._starter.warm(loaded)
+        return SubmissionResult(self.assignment.name, "model solution", tasks, weightiest([t.reason for t in tasks]))
+
+    def _look_at_untouched(self) -> dict[str, str]:
+        """Take the digest of the measuring functions in a process that holds no student code."""
+        if not any("in_student_process" in part.source for part in self.assignment.parts):
+            return {}
+        connection = self._starter.start(self.limits)
+        try:
+            digest: dict[str, str] = Line(connection, self.limits, {}).compute(DIGEST, [self._forked, list(WATCHED)])
+        except StudentGone as gone:
+            raise SandboxError(f"no process for student code: {gone.message}") from None
+        finally:
+            connection.close()
+        return digest
+
+    def _new_session(self, code: Mapping[str, str]) -> Session:
+        return Session(
+            self.assignment,
+            code,
+            self.limits,
+            self._starter.start,
+            forked=self._forked,
+            untouched=self._untouched,
+        )
+
+
+def share_template(assignment: Assignment) -> SharedTemplate | None:
+    """Start one template for several graders of an exercise; None where templates cannot be forked.
+
+    Raises:
+        SandboxError: when student code cannot be shut in here.
+    """
+    chosen = choose_sandbox("", unsafe=False)
+    return SharedTemplate(chosen, modules_of(assignment)) if chosen.forks else None
+
+
+def load_here(modules: Sequence[str]) -> None:
+    """Load what the checks will need into this process, with one thread, as the students' processes have."""
+    for name in modules:
+        load(name)
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
+
+
+def modules_of(assignment: Assignment) -> tuple[str, ...]:
+    """List what the given cells and the model solution import, to be loaded once: modules, and names in modules."""
+    found: set[str] = {"course_utils.checks"}
+    for part in assignment.parts:
+        if part.kind not in (Kind.TOOLS, Kind.STUDENT):
+            continue
+        for node in ast.walk(ast.parse(part.source)):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module)
+                found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return tuple(sorted(found))

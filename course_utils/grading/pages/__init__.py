@@ -1,0 +1,1 @@
+"""What people look at: a page for each student, an overview of the class."""

@@ -1,0 +1,1 @@
+"""What students handed in: found in folders and zips, read without trusting any of it."""

@@ -1,0 +1,230 @@
+"""Take from a submitted notebook what is the student's: the code of the solution cells, by grade id.
+
+Everything else in the file is the instructor's and is taken from the instructor's notebook, so it does not matter what
+became of it here: tags, metadata, kernels, edited, moved or deleted checks, outputs, further cells.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from course_utils.grading.assignment import Assignment, Kind, Part, bound_names
+from course_utils.grading.limits import Limits
+from course_utils.grading.reading.notebook_bytes import NotANotebookError, SubmittedCell, read_submitted_cells
+from course_utils.grading.result import Reason, weightiest
+
+# what `nbgrader generate_assignment` leaves of a solution; the stub is nbgrader_config.py's
+_SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION\n.*?^[ \t]*### END SOLUTION$", re.DOTALL | re.MULTILINE)
+STUB = "# YOUR CODE HERE"
+_CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})(?=[ \n]|$)", re.MULTILINE)
+# characters, and cells: what a person writes; parsing takes seconds a megabyte
+LONGEST_PARSED, MOST_PARSED = 10_000, 50
+MOST_LISTED = 5
+# %time and !ls are IPython's, and Python cannot parse them
+_COMMAND = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What one student handed in.
+
+    Args:
+        student: the student's id.
+        code: grade id -> the text of the student's cell, for the cells that were found, in the exercise's order.
+        missing: grade ids of the exercise's cells that were not found.
+        notes: what was noticed, one sentence each.
+        reason: unreadable or missing when there is nothing to grade; renamed or duplicate when it is graded
+            all the same; None when all is in order.
+        problem: one sentence for the student when there is nothing to grade; else empty.
+    """
+
+    student: str
+    code: dict[str, str]
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    reason: Reason | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """The cell that counts for one grade id; None when no cell of code fits."""
+
+    cell: SubmittedCell | None
+    notes: tuple[str, ...] = ()
+    duplicate: bool = False
+
+
+def read_submission(data: bytes, *, student: str, filename: str, assignment: Assignment, limits: Limits) -> Submission:
+    """Take from a submitted notebook what is the student's. Never raises, whatever the bytes are.
+
+    Args:
+        data: the submitted file.
+        student: the student's id.
+        filename: the file's name, without what a learning platform put before it.
+        assignment: the exercise.
+        limits: `submission_bytes` is the size above which nothing is read.
+
+    Returns:
+        The student's code, or why there is none.
+    """
+    try:
+        cells, notes = read_submitted_cells(data, limit_bytes=limits.submission_bytes)
+    except NotANotebookError as error:
+        return Submission(student, {}, assignment.student_ids, (), Reason.UNREADABLE, str(error))
+    parts = [part for part in assignment.parts if part.kind is Kind.STUDENT]
+    choices = {part.grade_id: _choose(part, cells, assignment) for part in parts}
+    code = {grade_id: choice.cell.source for grade_id, choice in choices.items() if choice.cell is not None}
+    missing = tuple(grade_id for grade_id in choices if grade_id not in code)
+    if not code:
+        problem = _why_nothing(cells, choices, filename, assignment)
+        return Submission(student, {}, missing, notes, Reason.MISSING, problem)
+    notes += tuple(note for choice in choices.values() for note in choice.notes)
+    notes += tuple(_conflict_notes(choices)) + tuple(_outside_notes(cells, choices, assignment))
+    reasons = [Reason.DUPLICATE] if any(choice.duplicate for choice in choices.values()) else []
+    if PurePosixPath(filename).name != f"{assignment.name}.ipynb":
+        reasons.append(Reason.RENAMED)
+        notes = (f"the file is called {_printable(filename)}; its cells are those of {assignment.name}", *notes)
+    return Submission(student, code, missing, notes, weightiest(reasons) if reasons else None)
+
+
+def starter_of(source: str) -> str:
+    """Return what students were given of a solution cell: nbgrader's stub in place of the solution."""
+    return _SOLUTION.sub(rf"\1{STUB}", source)
+
+
+def count_known_cells(data: bytes, assignment: Assignment, limits: Limits) -> int:
+    """Count the cells of a file that carry one of the exercise's ids; 0 for what is no notebook."""
+    try:
+        cells, _ = read_submitted_cells(data, limit_bytes=limits.submission_bytes)
+    except NotANotebookError:
+        return 0
+    known = {part.grade_id for part in assignment.parts}
+    return sum(cell.grade_id in known or cell.cell_id in known for cell in cells)
+
+
+def _choose(part: Part, cells: Sequence[SubmittedCell], assignment: Assignment) -> _Choice:
+    """Choose the cell that counts: by grade id, then by cell id, then by what it defines; the last changed copy."""
+    marked = [cell for cell in cells if cell.grade_id == part.grade_id]
+    copies = [cell for cell in marked if cell.kind == "code"]
+    changed = [cell for cell in copies if _is_changed(cell, part)]
+    if changed:
+        return _last(part, copies, changed[-1])
+    unmarked = _find_unmarked(part, cells, assignment)
+    if unmarked is not None and (_is_changed(unmarked, part) or not copies):
+        how = "is still as it was handed out" if copies else "is not there or lost its id"
+        note = f"{part.grade_id} {how}; cell {unmarked.number}, which defines the same, was taken for it"
+        return _Choice(unmarked, (note,))
+    if copies:
+        return _last(part, copies, copies[-1])
+    if marked:
+        last = marked[-1]
+        note = f"cell {last.number} ({part.grade_id}) is a {_printable(last.kind)} cell, so its code does not run"
+        return _Choice(None, (f"{note}; make it a code cell again",))
+    return _Choice(None, (f"{part.grade_id} is not in the notebook",))
+
+
+def _last(part: Part, copies: Sequence[SubmittedCell], counts: SubmittedCell) -> _Choice:
+    if len(copies) == 1:
+        return _Choice(counts)
+    numbers = [str(cell.number) for cell in copies]
+    listed = f"{', '.join(numbers[:-1][:MOST_LISTED])}{', ...' * (len(numbers) > MOST_LISTED + 1)} and {numbers[-1]}"
+    which = "the last that was changed" if _is_changed(counts, part) else "and none was changed"
+    note = f"{part.grade_id} is there {len(copies)} times (cells {listed}); cell {counts.number} counts, {which}"
+    return _Choice(counts, (note,), duplicate=True)
+
+
+def _is_changed(cell: SubmittedCell, part: Part) -> bool:
+    """Tell whether the student wrote something: the cell is neither empty nor as it was handed out."""
+    return _squeeze(cell.source) not in ("", _squeeze(starter_of(part.source)))
+
+
+def _squeeze(source: str) -> str:
+    return "\n".join(line.rstrip() for line in source.strip().splitlines() if line.strip())
+
+
+def _find_unmarked(part: Part, cells: Sequence[SubmittedCell], assignment: Assignment) -> SubmittedCell | None:
+    """Find a cell that lost its nbgrader id, or was written anew, and defines what the solution defines."""
+    known = {other.grade_id for other in assignment.parts}
+    given = {_squeeze(other.source) for other in assignment.parts if other.kind is not Kind.STUDENT}
+    free = [cell for cell in cells if cell.kind == "code" and cell.grade_id not in known][-MOST_PARSED:]
+    same_id = [cell for cell in free if cell.cell_id == part.grade_id]
+    if same_id:
+        return same_id[-1]
+    wanted = bound_names(part.source)
+    fitting = [
+        cell
+        for cell in free
+        if wanted
+        and cell.cell_id not in known
+        and wanted <= _defines(cell.source)
+        and _squeeze(cell.source) not in given
+    ]
+    changed = [cell for cell in fitting if _is_changed(cell, part)] or fitting
+    return changed[-1] if changed else None
+
+
+@lru_cache(maxsize=64)
+def _defines(source: str) -> frozenset[str]:
+    """Return the names that a student's cell defines; none when it does not parse, or is too long to be typed."""
+    if len(source) > LONGEST_PARSED:
+        return frozenset()
+    with warnings.catch_warnings():
+        # Python warns of "\\d" in a student's string; that is the student's business
+        warnings.simplefilter("ignore")
+        try:
+            return bound_names(_COMMAND.sub(r"\1pass", source))
+        except (ValueError, RecursionError, MemoryError):  # NUL bytes, lone surrogates, a thousand brackets
+            return frozenset()
+
+
+def _conflict_notes(choices: dict[str, _Choice]) -> list[str]:
+    notes = []
+    for grade_id, choice in choices.items():
+        mark = _CONFLICT.search(choice.cell.source) if choice.cell is not None else None
+        if choice.cell is not None and mark is not None:
+            line = choice.cell.source.count("\n", 0, mark.start()) + 1
+            note = f"line {line} of cell {choice.cell.number} ({grade_id}) is a merge-conflict mark ({mark.group()})"
+            notes.append(f"{note}; keep one version of what stands between the marks")
+    return notes
+
+
+def _outside_notes(cells: Sequence[SubmittedCell], choices: dict[str, _Choice], assignment: Assignment) -> list[str]:
+    """Say which names the student's code uses that only a further cell defines: such cells do not run."""
+    taken = [choice.cell for choice in choices.values() if choice.cell is not None]
+    known = {part.grade_id for part in assignment.parts}
+    there = {name for cell in taken for name in _defines(cell.source)}
+    there |= {name for part in assignment.parts if part.kind is Kind.TOOLS for name in bound_names(part.source)}
+    used = {word for cell in taken for word in re.findall(r"\w+", cell.source[:LONGEST_PARSED])}
+    notes = []
+    further = [cell for cell in cells if cell.kind == "code" and not {cell.grade_id, cell.cell_id} & known]
+    for cell in further[:MOST_PARSED]:
+        if cell in taken:
+            continue
+        names = sorted((_defines(cell.source) & used) - there)
+        if names:
+            note = f"cell {cell.number} is not one of the exercise's, so it does not run, but it defines"
+            notes.append(f"{note} {', '.join(names[:MOST_LISTED])}; move that into the cell that uses it")
+    return notes[:MOST_LISTED]
+
+
+def _why_nothing(
+    cells: Sequence[SubmittedCell], choices: dict[str, _Choice], filename: str, assignment: Assignment
+) -> str:
+    handed_in = "the notebook" if filename == f"{assignment.name}.ipynb" else _printable(filename)
+    if not cells:
+        return f"{handed_in} has no cells; hand in the notebook of {assignment.name}"
+    known = {part.grade_id for part in assignment.parts}
+    if not any(cell.grade_id in known or cell.cell_id in known for cell in cells):
+        return f"{handed_in} has none of the cells of {assignment.name}; is it the right one?"
+    return "; ".join(note for choice in choices.values() for note in choice.notes)
+
+
+def _printable(text: str) -> str:
+    """Return a student's text so that it cannot steer a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)[:100]

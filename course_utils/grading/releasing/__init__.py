@@ -1,0 +1,1 @@
+"""What students get: exercises that were examined, an archive that was searched."""

@@ -1,0 +1,227 @@
+"""Worker processes on this machine: each takes one job after the other, and one that ends costs only its job.
+
+Workers are started afresh ("spawn"), lead a session of their own, so that Ctrl-C reaches only the parent, and leave no
+process behind. Bytes go to them and lines of JSON come back; nothing that they send is unpickled.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Generic, TypeVar
+
+from course_utils.grading.isolation.process_tree import read_usage
+from course_utils.grading.running.job import Job
+from course_utils.grading.running.worker import ENGINE, GraderHolder, run_job
+
+Item = TypeVar("Item")
+
+READY = b"ready"
+MOST_TRIES = 2
+MOST_FAILED_STARTS = 3
+# beyond the submission's own time: loading torch, starting the sandbox, killing what does not end
+SPARE_S = 240.0
+CLOSE_S, KILL_S = 10.0, 3.0
+
+
+@dataclass(frozen=True)
+class Answer(Generic[Item]):
+    """What came of one item.
+
+    Args:
+        item: the item.
+        line: the result as a line of JSON; empty when there is none.
+        problem: why there is no result, one sentence; else empty.
+    """
+
+    item: Item
+    line: str = ""
+    problem: str = ""
+
+
+@dataclass(eq=False)
+class _Worker(Generic[Item]):
+    process: SpawnProcess
+    pipe: Connection
+    ready: bool = False
+    item: Item | None = None
+    deadline_s: float = field(default=0.0)
+
+    @property
+    def busy(self) -> bool:
+        return self.item is not None
+
+
+def count_cores() -> int:
+    """Count the cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def serve(pipe: Connection, factory: str, control: socket.socket | None) -> None:
+    """Be a worker: answer jobs until the pipe closes."""
+    os.setsid()
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    with suppress(EOFError, OSError), GraderHolder(factory, control) as holder:
+        pipe.send_bytes(READY)
+        while True:
+            pipe.send_bytes(run_job(pipe.recv_bytes(), holder).encode())
+
+
+class Pool(Generic[Item]):
+    """Runs jobs in worker processes.
+
+    Args:
+        workers: how many at most.
+        factory: the grader's class, as "module:Class".
+        connect: gives each worker its way to a template that they share.
+        spare_s: how long a worker may take beyond a submission's own limit before it is ended, seconds.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        factory: str = ENGINE,
+        *,
+        connect: Callable[[], socket.socket] | None = None,
+        spare_s: float = SPARE_S,
+    ) -> None:
+        self.most = workers
+        self.factory = factory
+        self.connect = connect
+        self.spare_s = spare_s
+        self._workers: list[_Worker[Item]] = []
+        self._failed_starts = 0
+
+    def run(self, items: Sequence[Item], load: Callable[[Item], Job]) -> Generator[Answer[Item]]:
+        """Run all items; answers come in the order in which they are done.
+
+        Args:
+            items: what is to be done.
+            load: makes an item's job, when its turn comes.
+        """
+        waiting = deque(items)
+        # by position in memory: items need not be hashable
+        tries: dict[int, int] = {}
+        try:
+            while waiting or any(worker.busy for worker in self._workers):
+                self._start_workers(len(waiting))
+                if not self._workers:
+                    while waiting:
+                        yield Answer(waiting.popleft(), problem="no grading process starts on this machine")
+                for worker in self._workers:
+                    if waiting and worker.ready and not worker.busy:
+                        self._send(worker, waiting.popleft(), load)
+                for worker in self._wait():
+                    item = worker.item
+                    line = self._receive(worker)
+                    if line is not None and item is not None:
+                        yield Answer(item, line=line)
+                    elif line is None:
+                        ending = self._remove(worker)
+                        if item is None:
+                            continue
+                        tries[id(item)] = tries.get(id(item), 0) + 1
+                        if tries[id(item)] < MOST_TRIES:
+                            waiting.appendleft(item)
+                        else:
+                            yield Answer(item, problem=f"the grading process {ending}, in {MOST_TRIES} tries")
+        finally:
+            self._stop()
+
+    def _start_workers(self, waiting: int) -> None:
+        """Start as many workers as there is work for, unless the last few did not even start."""
+        wanted = min(self.most, waiting + sum(worker.busy for worker in self._workers))
+        while len(self._workers) < wanted and self._failed_starts < MOST_FAILED_STARTS:
+            self._workers.append(self._start())
+
+    def _start(self) -> _Worker[Item]:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        control = self.connect() if self.connect is not None else None
+        process = context.Process(target=serve, args=(theirs, self.factory, control))
+        process.start()
+        theirs.close()
+        if control is not None:
+            control.close()
+        return _Worker(process, ours, deadline_s=time.monotonic() + self.spare_s)
+
+    def _send(self, worker: _Worker[Item], item: Item, load: Callable[[Item], Job]) -> None:
+        job = load(item)
+        worker.item = item
+        worker.deadline_s = time.monotonic() + job.limits.submission_s + self.spare_s
+        with suppress(OSError):  # it has ended; that is seen when its answer is read
+            worker.pipe.send_bytes(job.to_bytes())
+
+    def _wait(self) -> list[_Worker[Item]]:
+        """Wait until workers have something to say, have ended, or are out of time."""
+        active = [worker for worker in self._workers if worker.busy or not worker.ready]
+        soonest = min((worker.deadline_s for worker in active), default=time.monotonic())
+        said = wait([worker.pipe for worker in active], timeout=max(0.0, soonest - time.monotonic()))
+        now = time.monotonic()
+        return [worker for worker in active if worker.pipe in said or worker.deadline_s <= now]
+
+    def _receive(self, worker: _Worker[Item]) -> str | None:
+        """Return what a worker says: an answer, "" when it is ready; None when it has ended or is out of time."""
+        try:
+            if not worker.pipe.poll():
+                return None
+            data = worker.pipe.recv_bytes()
+        except (EOFError, OSError):
+            return None
+        if data == READY:
+            worker.ready = True
+            self._failed_starts = 0
+            return ""
+        worker.item = None
+        return data.decode()
+
+    def _remove(self, worker: _Worker[Item]) -> str:
+        """Take a worker out that ended or has to; return how it ended, in words."""
+        self._workers.remove(worker)
+        self._failed_starts += not worker.ready
+        late = worker.process.is_alive() and worker.deadline_s <= time.monotonic()
+        _end([worker], 0.0 if late else KILL_S)
+        code = worker.process.exitcode
+        worker.process.close()
+        if late:
+            return "did not answer in time"
+        return f"was ended by signal {-code}" if code is not None and code < 0 else f"ended with exit code {code}"
+
+    def _stop(self) -> None:
+        """End all workers and what they started."""
+        workers, self._workers = self._workers, []
+        _end(workers, CLOSE_S)
+        for worker in workers:
+            worker.process.close()
+
+
+def _end(workers: Sequence[_Worker[Item]], patience_s: float) -> None:
+    """End workers: idle ones by closing their pipe, busy ones by SIGTERM, then whatever is left by SIGKILL."""
+    own = {worker.process.pid for worker in workers}
+    below = {pid for first in own if first for pid in read_usage(first).processes} - own
+    try:
+        for worker in workers:
+            worker.pipe.close()
+            if worker.busy or not worker.ready:
+                worker.process.terminate()
+        deadline_s = time.monotonic() + patience_s
+        for worker in workers:
+            worker.process.join(max(0.0, deadline_s - time.monotonic()))
+    finally:
+        # also after a second Ctrl-C
+        for pid in below:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        for worker in workers:
+            worker.process.kill()
+            worker.process.join()

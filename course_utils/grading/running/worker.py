@@ -1,0 +1,132 @@
+"""What a worker does, on this machine or another: keep one grader warm, take jobs as bytes, answer in lines of JSON."""
+
+from __future__ import annotations
+
+import importlib
+import socket
+from dataclasses import replace
+from types import TracebackType
+from typing import Protocol
+
+from course_utils.error_text import first_line
+from course_utils.grading.assignment import Assignment, read_assignment
+from course_utils.grading.limits import Limits
+from course_utils.grading.reading.submission import Submission
+from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult
+from course_utils.grading.running.job import (
+    Job,
+    digest_of,
+    read_job,
+    result_without_grade,
+    submission_of,
+    surroundings_here,
+)
+
+ENGINE = "course_utils.grading.checking.engine:Grader"
+
+
+class GraderLike(Protocol):
+    """What grades the submissions of one exercise, such as `course_utils.grading.checking.engine.Grader`.
+
+    Attributes:
+        sandbox: the sandbox's name.
+        model: what the model solution earns on this machine.
+    """
+
+    sandbox: str
+    model: SubmissionResult
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """End the sandbox."""
+
+    def grade(self, submission: Submission) -> SubmissionResult:
+        """Grade one submission."""
+
+
+class GraderHolder:
+    """Holds the grader of the exercise that came last, since starting one takes seconds; not for several threads.
+
+    Args:
+        factory: where the grader's class is, as "module:Class".
+        control: the way to a template that several graders share, for the first grader.
+    """
+
+    def __init__(self, factory: str = ENGINE, control: socket.socket | None = None) -> None:
+        self.factory = factory
+        self.control = control
+        self._key: tuple[str, Limits, bool] | None = None
+        self._grader: GraderLike | None = None
+        self._failure = ""
+
+    def __enter__(self) -> GraderHolder:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the grader."""
+        grader, self._grader, self._key = self._grader, None, None
+        if grader is not None:
+            grader.__exit__(None, None, None)
+
+    def grader_for(self, assignment: Assignment, job: Job) -> tuple[GraderLike | None, str]:
+        """Return the grader of a job, or why there is none; one that did not start once is not tried again."""
+        key = (assignment.digest, job.limits, job.unsafe)
+        if key != self._key:
+            self.close()
+            self._key, self._failure = key, ""
+            module, _, name = self.factory.partition(":")
+            try:
+                make = getattr(importlib.import_module(module), name)
+                shared = {"control": self.control} if self.control is not None else {}
+                self.control = None
+                self._grader = make(assignment, job.limits, unsafe=job.unsafe, **shared).__enter__()
+            except Exception as error:  # SandboxError, or the instructor's given cells
+                self._failure = str(error) if type(error).__name__ == "SandboxError" else first_line(error)
+        return self._grader, self._failure
+
+
+def run_job(data: bytes, holder: GraderHolder) -> str:
+    """Grade one job.
+
+    Args:
+        data: a job, as `Job.to_bytes` writes it.
+        holder: holds the grader.
+
+    Returns:
+        The result as one line of JSON. The grader's own failure is a result, too: nothing is known of the submission.
+    """
+    job = read_job(data)
+    assignment = read_assignment(job.source, job.name)
+    submission = submission_of(job, assignment)
+    if submission.reason in NOT_GRADED:
+        return result_without_grade(assignment, submission, submission.reason, submission.problem).to_json()
+    grader, failure = holder.grader_for(assignment, job)
+    if grader is None:
+        return result_without_grade(assignment, submission, Reason.SANDBOX, failure).to_json()
+    digest = digest_of(submission, assignment, job.limits, surroundings_here(grader.sandbox))
+    try:
+        result = grader.grade(submission)
+        result = replace(result, digest=digest, notes=result.notes + doubts(grader.model))
+    except Exception as error:  # the grader's own mistake; the next job gets a new grader
+        holder.close()
+        message = f"the grader itself failed: {first_line(error)}"
+        result = result_without_grade(
+            assignment, submission, Reason.SANDBOX, message, digest=digest, sandbox=grader.sandbox
+        )
+    return result.to_json()
+
+
+def doubts(model: SubmissionResult) -> tuple[str, ...]:
+    """Return what to say beside every result where the model solution itself does not earn all points."""
+    if model.points >= model.max_points:
+        return ()
+    return (
+        f"the model solution earns {model.points:g} of {model.max_points:g} points on this machine, so lost points may "
+        "be the exercise's fault",
+    )
