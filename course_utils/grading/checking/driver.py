@@ -170,7 +170,10 @@ def run_all(session: Session) -> tuple[tuple[TaskResult, ...], Reason]:
                 session.leave_out(suspects)
                 suspects = set()
                 task = run_task(part, session)
-            if task.reason in ENDED:
+            if task.reason in ENDED and not suspects and session.ended_in is not None:
+                # the cell itself ends each process in which it runs
+                session.leave_out({session.ended_in})
+            elif task.reason in ENDED:
                 suspects |= set(session.assignment.ids_for(part))
             tasks.append(task)
     finally:

@@ -53,6 +53,8 @@ class Session:
         self._identities: dict[str, Any] = {}
         self._connection: Connection | None = None
         self._line: Line | None = None
+        # the student's cell in which the last process ended, when it was not in a check
+        self.ended_in: str | None = None
         self._left_out: set[str] = set()
 
     def line(self) -> Line:
@@ -81,6 +83,7 @@ class Session:
             self._line = Line(self._connection, self.limits, self._given_names)
         self._connection.start_clock(min(self.limits.task_s, left_s))
         self.measured_inside = False
+        self.ended_in = None
         earlier = [place for place, part in enumerate(above) if part.kind is Kind.CHECK]
         # a new process runs everything again; one that lives goes on below the last check
         first = earlier[-1] + 1 if ran and earlier else 0
@@ -125,8 +128,7 @@ class Session:
         try:
             answer = self.line().run(source, wanted, given=given)
         except StudentGone:
-            # the cell itself ends the process: a new one has to do without it
-            self._left_out.add(part.grade_id)
+            self.ended_in = part.grade_id
             raise
         if given:
             self._run_here(part, wanted)
