@@ -79,6 +79,17 @@ FIRST_TASK = {
     ),
     "long C call": ("def add(a, b):\n    return len(str(3 ** 10 ** 9))", 0, "timeout"),
     "input()": ("def add(a, b):\n    return int(input())", 0, "wrong"),
+    "the running check, read from the history": (
+        """
+        import re
+        def add(a, b):
+            names = get_ipython().user_ns
+            text = " ".join(map(str, [names.get("_ih"), names.get("In"), names.get("_i"), globals()]))
+            return int(re.search(r"expected=(\\d+)", text).group(1))
+        """,
+        0,
+        "wrong",
+    ),
     "endless printing": ("def add(a, b):\n    while True:\n        print('x' * 1000)", 0, "output"),
     "one line of 100 MB": ("def add(a, b):\n    print('x' * 10 ** 8)\n    return a + b", 0, "output"),
     "flood from a thread": (
@@ -268,6 +279,14 @@ def test_right_submission_gets_full_points(grader):
     result = grade(grader)
 
     assert (result.points, str(result.reason)) == (small_exercise.FULL, "ok")
+
+
+def test_input_is_refused_at_once(grader):
+    """A function that asks for input fails at once, with a sentence that says so."""
+    result = grade(grader, task1="def add(a, b):\n    return int(input('a?'))")
+
+    assert "input() has nothing to read" in result.tasks[0].checks[0].yours
+    assert result.seconds < LIMITS.task_s
 
 
 def test_death_in_the_last_task_keeps_the_points_before(grader):

@@ -12,6 +12,7 @@ Whatever the student's code does to this process, it can only change the answers
 
 from __future__ import annotations
 
+import builtins
 import socket
 import sys
 from collections.abc import Callable
@@ -26,6 +27,15 @@ MOST_ARGUMENT_BYTES = 2**30
 CHUNK_BYTES = 2**20
 
 
+def refuse_input(prompt: object = "") -> str:
+    """Stand in for `input`: nobody types anything here.
+
+    Raises:
+        EOFError: always, at once.
+    """
+    raise EOFError("input() has nothing to read when a notebook is graded; give the value to the function instead")
+
+
 def make_shell() -> Any:
     """Make the shell that runs cells, as a Jupyter kernel has it, without a history file and without threads."""
     from IPython.core.interactiveshell import InteractiveShell
@@ -35,6 +45,7 @@ def make_shell() -> Any:
         def enable_gui(self, gui: str | None = None) -> None:
             """Accept `%matplotlib inline`; there is no window here."""
 
+    builtins.input = refuse_input
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
@@ -143,7 +154,7 @@ class Student:
         self.asked = frame.content["ask"]
         if "raised" in frame.content:
             kind, text = frame.content["raised"]
-            raise getattr(__import__("builtins"), kind)(text)
+            raise getattr(builtins, kind)(text)
         return DescribedReader(frame.blobs, 10**6, self.shell.user_ns, self.call_back).read(frame.content["result"])
 
 
