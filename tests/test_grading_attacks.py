@@ -281,6 +281,14 @@ def test_right_submission_gets_full_points(grader):
     assert (result.points, str(result.reason)) == (small_exercise.FULL, "ok")
 
 
+def test_calling_back_without_end(grader):
+    """A function that calls the check's function again and again runs out of time like any other loop."""
+    result = grade(grader, task4="def count(fails):\n    while True:\n        fails(1)")
+
+    assert [str(task.reason) for task in result.tasks] == ["ok", "ok", "ok", "timeout", "ok"]
+    assert result.seconds < 4 * LIMITS.task_s
+
+
 def test_input_is_refused_at_once(grader):
     """A function that asks for input fails at once, with a sentence that says so."""
     result = grade(grader, task1="def add(a, b):\n    return int(input('a?'))")
