@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from small_exercise import code_cell, notebook
+
 NAME = "42_doubling"
 SOLUTION = '''def double(x):
     """Return twice x."""
@@ -18,27 +20,12 @@ task.check("twice a hundred", yours=lambda: double(100), expected=200)
 task.score()"""
 
 
-def cell(cell_id, source, **grading):
-    """Describe a code cell; with nbgrader's fields where some are given."""
-    known = {"grade": False, "solution": False, "locked": False, "task": False, "schema_version": 3}
-    metadata = {"nbgrader": known | {"grade_id": cell_id, "cell_type": "code"} | grading} if grading else {}
-    return {
-        "cell_type": "code",
-        "id": cell_id,
-        "metadata": metadata,
-        "source": source,
-        "outputs": [],
-        "execution_count": None,
-    }
-
-
 def exercise(*, solution=SOLUTION, check=CHECK, tools=None, **grading):
     """Describe an exercise with one task that is fit for release, unless told otherwise."""
     cells = [
-        cell("ex42-setup", "from course_utils import Task, in_student_process"),
-        cell("ex42-task1", solution, solution=True),
-        *([cell("ex42-task1-tools", tools, locked=True)] if tools else []),
-        cell("ex42-task1-check", check, **({"grade": True, "locked": True, "points": 2} | grading)),
+        code_cell("ex42-setup", "from course_utils import Task, in_student_process"),
+        code_cell("ex42-task1", solution, solution=True),
+        *([code_cell("ex42-task1-tools", tools, locked=True)] if tools else []),
+        code_cell("ex42-task1-check", check, **({"grade": True, "locked": True, "points": 2} | grading)),
     ]
-    kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-    return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    return notebook(cells)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import shutil
 import socket
-import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
@@ -22,7 +21,7 @@ from course_utils.grading.checking.tampering import DIGEST, WATCHED
 from course_utils.grading.isolation.connection import StudentGone
 from course_utils.grading.isolation.sandbox import SandboxError, choose_sandbox
 from course_utils.grading.isolation.starters import SharedTemplate, make_starter
-from course_utils.grading.isolation.template import load
+from course_utils.grading.isolation.template import load_all
 from course_utils.grading.limits import Limits
 from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, TaskResult, weightiest
 
@@ -75,7 +74,7 @@ class Grader:
                 self._template = SharedTemplate(chosen, modules)
                 control = self._template.connect()
             # the template loads its libraries at the same time
-            load_here(modules)
+            load_all(modules)
             self._starter = make_starter(chosen, modules, control)
         except BaseException:
             shutil.rmtree(self._work, ignore_errors=True)
@@ -186,15 +185,6 @@ def share_template(assignment: Assignment) -> SharedTemplate | None:
     """
     chosen = choose_sandbox("", unsafe=False)
     return SharedTemplate(chosen, modules_of(assignment)) if chosen.forks else None
-
-
-def load_here(modules: Sequence[str]) -> None:
-    """Load what the checks will need into this process, with one thread, as the students' processes have."""
-    for name in modules:
-        load(name)
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        torch.set_num_threads(1)
 
 
 def modules_of(assignment: Assignment) -> tuple[str, ...]:

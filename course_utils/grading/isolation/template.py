@@ -30,14 +30,20 @@ WORK = "/work"
 SCRATCH = (WORK, "/tmp", "/dev/shm")  # in namespaces of the submission's own
 
 
-def warm_up(modules: Sequence[str]) -> None:
-    """Load what submissions will need."""
+def load_all(modules: Sequence[str]) -> None:
+    """Load modules; torch gets one thread, since a fork takes none along, and no result depends on the cores then."""
     for name in modules:
         load(name)
     torch = sys.modules.get("torch")
     if torch is not None:
-        # one thread: a fork takes no threads along, and results do not depend on the number of cores
         torch.set_num_threads(1)
+
+
+def warm_up(modules: Sequence[str]) -> None:
+    """Load what submissions will need, and use once what takes long at its first use."""
+    load_all(modules)
+    torch = sys.modules.get("torch")
+    if torch is not None:
         torch.ones(8, 8) @ torch.ones(8, 8)
     stage = sys.modules.get("course_utils.emulation.stage")
     if torch is not None and stage is not None and sys.platform.startswith("linux"):
