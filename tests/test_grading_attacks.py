@@ -18,7 +18,8 @@ LIMITS = Limits(
     memory_bytes=300 * 1024**2,
     output_bytes=100_000,
     kept_output_bytes=5_000,
-    value_bytes=2 * 1024**2,
+    value_bytes=4 * 1024**2,
+    text_bytes=1024**2,
     file_bytes=2 * 1024**2,
     processes=16,
 )
@@ -111,6 +112,33 @@ FIRST_TASK = {
         0,
         "memory",
     ),
+    "shared memory": (
+        """
+        import mmap
+        def add(a, b):
+            kept = []
+            while True:
+                kept.append(mmap.mmap(-1, 10 ** 7))
+                kept[-1].write(b"x" * 10 ** 7)
+        """,
+        0,
+        "memory",
+    ),
+    "shared memory in children": (
+        """
+        import mmap, os, time
+        def add(a, b):
+            for _ in range(8):
+                if os.fork() == 0:
+                    kept = mmap.mmap(-1, 10 ** 8)
+                    kept.write(b"x" * 10 ** 8)
+                    time.sleep(100)
+            time.sleep(100)
+        """,
+        0,
+        "memory",
+    ),
+    "a list as long as a file": ("def add(a, b):\n    return [0] * 10 ** 6", 0, "output"),
     "memory in children": (
         """
         import os, time
@@ -279,6 +307,31 @@ def test_right_submission_gets_full_points(grader):
     result = grade(grader)
 
     assert (result.points, str(result.reason)) == (small_exercise.FULL, "ok")
+
+
+def test_an_error_without_form(grader):
+    """An answer that is made to look like an error, and is none, is noticed and stops nobody."""
+    result = grade(
+        grader,
+        task1="""
+        import gc
+        from course_utils.grading.isolation.student import Student
+        student = next(thing for thing in gc.get_objects() if type(thing) is Student)
+        student.run_cell = lambda question: {"names": {}, "error": 7}
+        """,
+    )
+
+    assert str(result.tasks[0].reason) in ("wrong", "tampered"), result
+    assert str(result.reason) != "sandbox"
+
+
+def test_what_hidden_checks_make_it_print_is_not_shown(grader):
+    """The output of visible checks is in the result, that of hidden ones, which has their inputs, is not."""
+    source = "def shout(text):\n    print('given', text)\n    print('and', text, end='')\n    return text.upper()"
+    printed = grade(grader, task5=source).tasks[-1].printed
+
+    assert "given hey" in printed
+    assert "Quiet" not in printed
 
 
 def test_calling_back_without_end(grader):

@@ -1,5 +1,6 @@
 """The sandbox: which one, what it shows and hides, and that there is no silent way around it."""
 
+import ast
 import os
 import sys
 
@@ -150,6 +151,30 @@ def test_usage_of_this_process():
     assert os.getpid() in read_usage(os.getpid()).processes
     assert read_usage(os.getpid()).memory_bytes > 0
     assert read_usage(2**22 + 1).processes == ()
+
+
+def test_nothing_is_left_running_without_a_sandbox():
+    """A submission that runs with --unsafe leaves no process behind either, however detached."""
+    source = """
+import os, time
+def add(a, b):
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        grandchild = os.fork()
+        if grandchild == 0:
+            time.sleep(1000)
+        os.write(writing, str(grandchild).encode())
+        os._exit(0)
+    os.wait()
+    return os.read(reading, 20).decode()
+"""
+    with Grader(small_exercise.assignment(), Limits(task_s=20), unsafe=True) as grader:
+        result = grader.grade(small_exercise.submission({"ex90-task1": source}))
+    process = int(ast.literal_eval(result.tasks[0].checks[0].yours.split(",")[0]))
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
 
 
 @needs_sandbox

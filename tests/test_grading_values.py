@@ -136,6 +136,13 @@ def test_deep_values_are_refused(kind):
         over(value)
 
 
+@pytest.mark.parametrize("value", [dict.fromkeys(range(60_000)), set(range(60_000))], ids=["dict", "set"])
+def test_very_many_keys_are_refused(value):
+    """Keys can be made to collide, so their number is bounded."""
+    with pytest.raises(ValueNotPlainError, match="60,000 entries"):
+        over(value)
+
+
 MALFORMED = [
     {"tensor": {"dtype": "float32", "shape": [2], "blob": 0, "strides": [1]}},
     {"tensor": {"dtype": "float32", "shape": [-1], "blob": 0, "strides": [1]}},

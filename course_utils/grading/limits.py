@@ -16,6 +16,7 @@ class Limits:
         output_bytes: what the student's code may print in one task; more ends the task.
         kept_output_bytes: how much of it is kept for the feedback.
         value_bytes: size of one returned value on its way to the checks.
+        text_bytes: how much of that may be lists, numbers and text, which take many times their size in memory.
         value_depth: how deep a returned value may be nested.
         file_bytes: size of one file, and of each of the student's private folders.
         processes: how many processes the student's code may have at once.
@@ -28,6 +29,7 @@ class Limits:
     output_bytes: int = 1024**2
     kept_output_bytes: int = 64 * 1024
     value_bytes: int = 64 * 1024**2
+    text_bytes: int = 8 * 1024**2
     value_depth: int = 64
     file_bytes: int = 64 * 1024**2
     processes: int = 64

@@ -21,7 +21,8 @@ from course_utils.grading.checking.session import Session
 from course_utils.grading.isolation.connection import StudentGone
 from course_utils.grading.result import CheckResult, Reason, TaskResult, weightiest
 
-OUT_OF_MEMORY = ("MemoryError", "not enough memory: you tried to allocate")
+# Python's own, torch's allocator, the system's
+OUT_OF_MEMORY = ("MemoryError", "you tried to allocate", "Cannot allocate memory")
 # the student's process is gone after a task that ended like this
 ENDED = frozenset({Reason.TIMEOUT, Reason.CRASHED, Reason.MEMORY, Reason.OUTPUT, Reason.TAMPERED})
 LONGEST_TITLE = 80
@@ -57,6 +58,7 @@ class _CheckCell:
         hidden_lines = self.part.hidden_lines
         for statement in body:
             self.hidden = statement.lineno in hidden_lines
+            self.session.show_output(not self.hidden)
             where = f"<{self.part.grade_id}>"
             if statement is body[-1] and isinstance(statement, ast.Expr):
                 self.value = eval(compile(ast.Expression(statement.value), where, "eval"), self.session.names)

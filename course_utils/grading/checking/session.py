@@ -95,6 +95,11 @@ class Session:
         """Return the end of what the student's code printed in this task."""
         return self._connection.take_printed() if self._connection is not None else ""
 
+    def show_output(self, show: bool) -> None:
+        """Show what is printed from now on, or hide it: functions print what hidden checks hand to them."""
+        if self._connection is not None:
+            self._connection.keep_output(show)
+
     def find_tampering(self) -> tuple[str, ...]:
         """Return what was changed of the functions that measure, where a marked helper was used."""
         if not self.measured_inside or not self.untouched:

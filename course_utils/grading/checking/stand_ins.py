@@ -6,11 +6,12 @@ import builtins
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from course_utils.grading.isolation.connection import Connection
+from course_utils.grading.isolation.connection import INTRUSION, Connection, StudentGone
 from course_utils.grading.isolation.described import DescribingWriter, NamedInStudentProcess
 from course_utils.grading.isolation.frames import Frame
 from course_utils.grading.isolation.values import Reader, ValueNotPlainError, Writer
 from course_utils.grading.limits import Limits
+from course_utils.grading.result import Reason
 
 
 class Line:
@@ -123,7 +124,9 @@ def _builtin(kind: type[BaseException]) -> type[Exception]:
 
 def _raised(described: Any) -> Exception:
     """Make the exception that the student's code raised, of a class that this side has."""
-    classes, text = described.get("classes"), str(described.get("text", ""))[:2000]
+    if type(described) is not dict or type(described.get("classes")) is not list:
+        raise StudentGone(Reason.TAMPERED, INTRUSION)
+    classes, text = described["classes"], str(described.get("text", ""))[:2000]
     names = [name for name in classes if isinstance(name, str) and name.isidentifier()] if classes else []
     kinds = (getattr(builtins, name, None) for name in names)
     parent = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Exception)), RuntimeError)

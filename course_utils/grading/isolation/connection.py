@@ -71,7 +71,7 @@ class Connection:
         self.output_fd = output_fd
         self.limits = limits
         self.wait_for_end = wait_for_end
-        self.frames = FrameReader(limits.value_bytes)
+        self.frames = FrameReader(limits.value_bytes, limits.text_bytes)
         self.deadline = time.monotonic() + limits.task_s
         self.process: int | None = None
         self.baseline_bytes = 0
@@ -79,6 +79,7 @@ class Connection:
         self._next_watch = 0.0
         self._printed = bytearray()
         self._printed_bytes = 0
+        self._keeps = True
         self._selector = selectors.DefaultSelector()
         self._selector.register(channel, selectors.EVENT_READ)
         self._selector.register(output_fd, selectors.EVENT_READ)
@@ -101,6 +102,7 @@ class Connection:
     def start_clock(self, seconds: float) -> None:
         """Allow this much wall time from now on, and count what is printed anew."""
         self.deadline = time.monotonic() + seconds
+        self.keep_output(True)
         self._printed.clear()
         self._printed_bytes = 0
 
@@ -127,7 +129,12 @@ class Connection:
         """Return the end of what was printed since the clock was started."""
         self._drain()
         text = self._printed.decode("utf-8", "replace")
-        return f"... (cut)\n{text}" if self._printed_bytes > len(self._printed) else text
+        return f"... (cut)\n{text}" if len(self._printed) == self.limits.kept_output_bytes else text
+
+    def keep_output(self, keep: bool) -> None:
+        """Keep what is printed from now on, or only count it: what hidden checks make it print is not shown."""
+        self._drain()
+        self._keeps = keep
 
     def close(self) -> None:
         """End the process and everything that it started, and wait until all are gone."""
@@ -190,7 +197,7 @@ class Connection:
         with suppress(OSError):
             while data := os.read(self.output_fd, CHUNK_BYTES):
                 self._printed_bytes += len(data)
-                self._printed += data
+                self._printed += data if self._keeps else b""
                 del self._printed[: -self.limits.kept_output_bytes]
                 if self._printed_bytes > 2 * self.limits.output_bytes:
                     return  # a flood is not read to its end

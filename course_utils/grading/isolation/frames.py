@@ -44,10 +44,12 @@ class FrameReader:
 
     Args:
         most_bytes: the largest frame that is taken.
+        most_text_bytes: how much of it may be JSON, which takes many times its size when it is read.
     """
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, most_bytes: int, most_text_bytes: int | None = None) -> None:
         self.most_bytes = most_bytes
+        self.most_text_bytes = most_bytes if most_text_bytes is None else most_text_bytes
         self._bytes = bytearray()
 
     def feed(self, data: bytes) -> Frame | None:
@@ -62,6 +64,8 @@ class FrameReader:
         text_bytes, blob_bytes = HEADER.unpack_from(self._bytes)
         if text_bytes + blob_bytes > self.most_bytes:
             raise FrameError(f"a value of {text_bytes + blob_bytes:,} bytes; at most {self.most_bytes:,} are taken")
+        if text_bytes > self.most_text_bytes:
+            raise FrameError(f"{text_bytes:,} bytes of lists and text; at most {self.most_text_bytes:,} are taken")
         whole = HEADER.size + text_bytes + blob_bytes
         if len(self._bytes) < whole:
             return None

@@ -14,7 +14,7 @@ import os
 # <linux/sched.h>, <linux/mount.h>, <linux/prctl.h>, <linux/capability.h>
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID = 0x00020000, 0x08000000, 0x20000000
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE, MS_RDONLY = 0x2, 0x4, 0x8, 0x4000, 0x40000, 0x1
-PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 4, 24, 38, 47
+PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 4, 24, 36, 38, 47
 PR_CAP_AMBIENT_CLEAR_ALL = 4
 LAST_CAPABILITY = 63
 CAPABILITY_VERSION_3 = 0x20080522
@@ -67,6 +67,15 @@ def drop_capabilities() -> None:
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     nothing = (ctypes.c_uint32 * 6)()
     _call("capset", header, nothing)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of processes below this one whose own parent ends, so that they can be found.
+
+    Raises:
+        OSError: when the system does not allow it.
+    """
+    _call("prctl", PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def hide_memory() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import resource
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-PAGE_BYTES = resource.getpagesize()
+# anonymous memory, and memory that a process shares with its children; not what is read from files
+_OWN_MEMORY = re.compile(r"^(?:RssAnon|RssShmem):\s+(\d+) kB$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ def _from_proc(first: int) -> Usage:
         folder = Path(f"/proc/{pid}")
         # a process may end while it is read
         with suppress(OSError, ValueError, IndexError):
-            sizes = [int(size) for size in (folder / "statm").read_text(encoding="ascii").split()]
-            memory += max(0, sizes[1] - sizes[2]) * PAGE_BYTES
+            sizes = _OWN_MEMORY.findall((folder / "status").read_text(encoding="utf-8", errors="replace"))
+            memory += 1024 * sum(map(int, sizes))
             found.append(pid)
             for thread in (folder / "task").iterdir():
                 waiting += [int(child) for child in (thread / "children").read_text(encoding="ascii").split()]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import io
 import json
 import os
 import pkgutil
@@ -23,6 +24,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from course_utils.grading.isolation import namespaces
+from course_utils.grading.isolation.process_tree import read_usage
 from course_utils.grading.isolation.student import make_shell, serve_socket
 
 REQUEST_BYTES = 2**20
@@ -107,12 +109,16 @@ def _fork(control: socket.socket, shell: Any, start: dict[str, Any], descriptors
     try:
         if start["scratch"]:
             namespaces.separate_from_template()
+        else:
+            namespaces.adopt_orphans()
         student = os.fork()
         if student == 0:
             live(shell, start, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
         status = os.waitpid(student, 0)[1]
+        if not start["scratch"]:
+            end_orphans()
     except BaseException as error:  # nothing may return into the template's loop
         print(f"cannot separate a submission: {error}", file=sys.stderr, flush=True)
         os._exit(70)
@@ -123,6 +129,16 @@ def _fork(control: socket.socket, shell: Any, start: dict[str, Any], descriptors
             signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
         os.kill(os.getpid(), os.WTERMSIG(status))
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+
+
+def end_orphans() -> None:
+    """End what a submission without a process list of its own has left running."""
+    while left := read_usage(os.getpid()).processes[1:]:
+        for process in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, 0)
 
 
 def live(shell: Any, start: dict[str, Any], descriptors: list[int]) -> None:
@@ -155,9 +171,10 @@ def redirect_output(output_fd: int) -> None:
     os.dup2(empty, 0)
     os.dup2(output_fd, 1)
     os.dup2(output_fd, 2)
-    # what is printed is seen even when the process dies in the next line
-    sys.stdout = open(1, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    # what is printed is seen at once, even when the process dies in the next line
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        raw = open(number, "wb", buffering=0, closefd=False)  # noqa: SIM115
+        setattr(sys, name, io.TextIOWrapper(raw, "utf-8", "backslashreplace", write_through=True))
 
 
 def close_others(kept: set[int]) -> None:

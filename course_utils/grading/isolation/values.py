@@ -14,6 +14,8 @@ from typing import Any
 LONGEST_REPR = 200
 MOST_DIMENSIONS = 64
 MOST_ELEMENTS = 2**48
+# keys that collide on purpose take time that grows with the square of their number
+MOST_KEYS = 50_000
 # what numpy may send: booleans, integers, floating point and complex numbers
 _NUMPY_KINDS = "biufc"
 
@@ -173,9 +175,12 @@ class Reader:
         if kind == "bytes":
             return self._blob(content)
         if kind in ("tuple", "set", "frozenset"):
+            if kind != "tuple":
+                _check_keys(content)
             build = {"tuple": tuple, "set": set, "frozenset": frozenset}[kind]
             return build(self.read(entry, level + 1) for entry in content)
         if kind == "dict":
+            _check_keys(content)
             return {self.read(key, level + 1): self.read(entry, level + 1) for key, entry in content}
         if kind == "opaque":
             return Opaque(str(content[0])[:LONGEST_REPR], str(content[1])[:LONGEST_REPR])
@@ -231,6 +236,11 @@ class Reader:
         """Return the tensor as it lies in memory on this side; what comes from a student is contiguous."""
         del strides
         return plain
+
+
+def _check_keys(content: Any) -> None:
+    if len(content) > MOST_KEYS:
+        raise ValueNotPlainError(f"a dict or set of {len(content):,} entries; at most {MOST_KEYS:,} are taken")
 
 
 def _shape(content: Any) -> list[int]:
