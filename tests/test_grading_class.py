@@ -1,6 +1,8 @@
 """A class of two hundred, true, wrong, broken and hostile: one command, no intervention, twice the same result."""
 
+import contextlib
 import copy
+import io
 import json
 import os
 import shutil
@@ -189,12 +191,19 @@ def course(tmp_path_factory):
     return root, students
 
 
-def grade(root, monkeypatch, capsys, *options):
+def grade(root, *options):
     """Run the command; return its exit code, its results and what it printed."""
-    monkeypatch.chdir(root)
-    code = cli.main(["grade", "90", "--task-seconds", "3", "--memory-gb", "1", *options])
+    printed = io.StringIO()
+    with contextlib.chdir(root), contextlib.redirect_stdout(printed):
+        code = cli.main(["grade", "90", "--task-seconds", "3", "--memory-gb", "1", *options])
     found = [read_result(path.read_text(encoding="utf-8")) for path in sorted((root / "graded" / NAME).glob("*.json"))]
-    return code, {result.student: result for result in found}, capsys.readouterr().out
+    return code, {result.student: result for result in found}, printed.getvalue()
+
+
+@pytest.fixture(scope="module")
+def graded(course):
+    """Grade the class once, gradebook and pages included."""
+    return grade(course[0])
 
 
 def facts(result):
@@ -202,25 +211,29 @@ def facts(result):
     return [(task.grade_id, task.points, task.reason, task.message, task.checks) for task in result.tasks]
 
 
-def test_two_hundred_submissions(course, monkeypatch, capsys):
-    """Everybody gets the points and the reason deserved, in one command, and again the same in a second run."""
-    root, students = course
-    code, first, printed = grade(root, monkeypatch, capsys)
+def test_two_hundred_submissions(course, graded):
+    """Everybody gets the points and the reason deserved, in one command."""
+    _, students = course
+    code, results, printed = graded
 
     assert code == 1  # some could not be graded, and every one has a row
-    assert len(first) == len(students) == CLASS
-    got = {student: (result.points, str(result.reason)) for student, result in first.items()}
+    assert len(results) == len(students) == CLASS
+    got = {student: (result.points, str(result.reason)) for student, result in results.items()}
     deserved = {student: (row.points, row.reason) for student, row in students.items()}
     assert {student: row for student, row in got.items() if row != deserved[student]} == {}
     assert all(student in printed for student in students)
 
-    _, second, _ = grade(root, monkeypatch, capsys, "--force", "--no-gradebook")
-    assert {student: facts(result) for student, result in first.items()} == {
-        student: facts(result) for student, result in second.items()
+
+def test_a_second_run_agrees(course, graded):
+    """Graded once more, everybody has the same points, reasons and checks."""
+    _, again, _ = grade(course[0], "--force", "--no-gradebook")
+
+    assert {student: facts(result) for student, result in graded[1].items()} == {
+        student: facts(result) for student, result in again.items()
     }
 
 
-def test_the_gradebook_has_them_all(course):
+def test_the_gradebook_has_them_all(course, graded):
     """Scores stand in nbgrader's gradebook; who could not be graded has none."""
     from nbgrader.api import Gradebook
 
@@ -236,7 +249,7 @@ def test_the_gradebook_has_them_all(course):
     assert set(scores) == set(students)
 
 
-def test_no_secret_left_the_course(course):
+def test_no_secret_left_the_course(course, graded):
     """Neither a hidden test nor a linked file nor a script is in anything that a student gets to see."""
     root, _ = course
     pages = [path for path in (root / "graded" / NAME).iterdir() if path.suffix == ".html" and path.stem != "overview"]
@@ -250,7 +263,7 @@ def test_no_secret_left_the_course(course):
         assert "<script" not in text, page.name
 
 
-def test_nothing_was_written_outside(course):
+def test_nothing_was_written_outside(course, graded):
     """What students handed in is as it was, and nothing but results and the gradebook is new."""
     root, _ = course
     new = {path.name for path in root.iterdir()} - {
