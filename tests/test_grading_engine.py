@@ -136,6 +136,60 @@ def test_magic_commands_run_as_in_jupyterlab(grader):
     assert grade(grader, plain="%matplotlib inline\n" + RIGHT["plain"]).tasks[1].points == 2
 
 
+OBJECTS = """
+assert Counter.kind == "plain"
+assert shared.total == 1
+counter = Counter(start=5)
+counter.add(2)
+counter.step = 10
+counter.add()
+assert counter.total == 17
+assert counter.last[0] == 7
+assert len(counter) == 2
+assert counter[1] == 17
+assert counter.twin().total == 0
+assert describe(counter) == "17 of Counter"
+assert counter != 17
+try:
+    counter.nothing
+except AttributeError:
+    pass
+else:
+    raise AssertionError("an attribute that is not there")
+"""
+COUNTER = """
+class Counter:
+    kind = "plain"
+    def __init__(self, start=0):
+        self.total, self.step, self.last = start, 1, []
+    def add(self, n=None):
+        self.total += self.step if n is None else n
+        self.last.append(self.total)
+    def twin(self):
+        return Counter()
+    def __len__(self):
+        return len(self.last)
+    def __getitem__(self, place):
+        return self.last[place]
+    def __eq__(self, other):
+        return True
+def describe(counter):
+    return f"{counter.total} of {type(counter).__name__}"
+shared = Counter(1)
+"""
+
+
+def test_objects_stay_in_the_students_process():
+    """A check can use an object of the student's own class: attributes, calls, items, and as an argument again."""
+    cells = (code_cell("c", COUNTER, solution=True), code_cell("c-check", OBJECTS, grade=True, points=3))
+    with Grader(exercise(*cells), Limits()) as grader:
+        right = grader.grade(Submission("ada", {"c": COUNTER}))
+        wrong = grader.grade(Submission("bob", {"c": COUNTER.replace("self.total += ", "self.total = ")}))
+
+    assert right.points == 3, right
+    assert wrong.points == 0
+
+
 TAMPERING = {
     "the ledger": "from course_utils.emulation.ledger import Ledger\nLedger.waits = property(lambda self: ())",
     "a given name, during the measuring": "import torch\ndef sneak():\n    global Doubled\n    Doubled = None",
@@ -240,6 +294,12 @@ def test_a_notebook_without_checks_is_refused(data, message):
     """What is no exercise is refused in one sentence."""
     with pytest.raises(ValueError, match=message):
         read_assignment(data, "x")
+
+
+def test_a_template_of_a_check_is_refused():
+    """A check that nbgrader would still have to write out checks nothing, and is not taken for one."""
+    with pytest.raises(ValueError, match="AUTOTEST"):
+        exercise(code_cell("one-check", "### AUTOTEST add(1, 2)", grade=True, points=1))
 
 
 def test_repeated_ids_are_refused():

@@ -252,7 +252,8 @@ def describe(value, given=None):
     def call_back(place, arguments, named):
         return callbacks[place](*arguments, **named)
 
-    return DescribedReader(frame.blobs, DEPTH, names, call_back).read(frame.content["value"])
+    reader = DescribedReader(frame.blobs, DEPTH, namespace=names, kept=[], call_back=call_back)
+    return reader.read(frame.content["value"])
 
 
 def test_modules_arrive_as_modules():

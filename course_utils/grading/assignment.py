@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 _HIDDEN = re.compile(r"^### BEGIN HIDDEN TESTS\n.*?^### END HIDDEN TESTS$", re.DOTALL | re.MULTILINE)
+_AUTOTEST = re.compile(r"^### (?:HASHED )?AUTOTEST", re.MULTILINE)
 _HINT = re.compile(r"<details>\s*<summary>Hint 1</summary>(.*?)</details>", re.DOTALL)
 
 
@@ -96,7 +97,8 @@ def read_assignment(data: bytes, name: str) -> Assignment:
         name: the exercise's name.
 
     Raises:
-        ValueError: when it is no notebook, has no check, or repeats a grade id; the message says which.
+        ValueError: when it is no notebook, has no check or only the template of one, or repeats a grade id; the message
+            says which.
     """
     try:
         cells = json.loads(data.decode("utf-8-sig"))["cells"]
@@ -110,6 +112,12 @@ def read_assignment(data: bytes, name: str) -> Assignment:
         raise ValueError(f"exercise {name} has {repeated[0]!r} twice; every grade_id has to be there once")
     if not any(part.kind is Kind.CHECK for part in parts):
         raise ValueError(f"exercise {name} has no cell that gives points, so there is nothing to grade")
+    for part in parts:
+        if part.kind is Kind.CHECK and _AUTOTEST.search(part.source):
+            raise ValueError(
+                f"the check cell {part.grade_id} of {name} is a template (### AUTOTEST), which checks nothing as it stands; "
+                "write the check out"
+            )
     return Assignment(name, parts)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from course_utils.grading.isolation.connection import INTRUSION, Connection, StudentGone
-from course_utils.grading.isolation.described import DescribingWriter, NamedInStudentProcess
+from course_utils.grading.isolation.described import DescribingWriter, HeldInStudentProcess, NamedInStudentProcess
 from course_utils.grading.isolation.frames import Frame
-from course_utils.grading.isolation.values import Reader, ValueNotPlainError, Writer
+from course_utils.grading.isolation.values import LONGEST_REPR, Opaque, Reader, ValueNotPlainError, Writer
 from course_utils.grading.limits import Limits
 from course_utils.grading.result import Reason
 
@@ -34,15 +34,27 @@ class Line:
         kinds, error = content.get("names"), content.get("error")
         return {"names": kinds if isinstance(kinds, dict) else {}, "error": None if error is None else _raised(error)}
 
-    def call(self, name: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """Call a function by its name; return its value, or raise what it raised."""
+    def call(self, name: str | StudentObject, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Call a function, by its name or by what stands for it; return its value, or raise what it raised."""
         callbacks: list[Callable[..., Any]] = []
         writer = DescribingWriter(self.limits.value_depth, self.given, callbacks)
-        content = {"call": name, "arguments": writer.write(list(arguments)), "named": writer.write(named)}
+        called = {"named": name} if isinstance(name, str) else writer.write(name)
+        content = {"call": called, "arguments": writer.write(list(arguments)), "named": writer.write(named)}
         frame = self.connection.ask(content, writer.blobs)
         while "callback" in frame.content:
             frame = self.connection.ask(*self._call_back(frame, callbacks))
         return self._value(frame)
+
+    def get(self, held: StudentObject, name: str) -> Any:
+        """Return an attribute of an object that is held there."""
+        content = {"get": {"kept": object.__getattribute__(held, "number")}, "name": name}
+        return self._value(self.connection.ask(content, []))
+
+    def set(self, held: StudentObject, name: str, value: Any) -> None:
+        """Set an attribute of an object that is held there."""
+        writer = DescribingWriter(self.limits.value_depth, self.given, [])
+        kept = {"kept": object.__getattribute__(held, "number")}
+        self._value(self.connection.ask({"set": kept, "name": name, "argument": writer.write(value)}, writer.blobs))
 
     def value(self, name: str) -> Any:
         """Return the value of a name."""
@@ -60,7 +72,7 @@ class Line:
             raise _raised(content["raised"])
         if "too_deep" in content:
             raise ValueError(str(content["too_deep"])[:200])
-        return Reader(frame.blobs, self.limits.value_depth).read(content.get("result"))
+        return _AnswerReader(frame.blobs, self).read(content.get("result"))
 
     def _call_back(self, frame: Frame, callbacks: list[Callable[..., Any]]) -> tuple[dict[str, Any], list[bytes]]:
         """Call a function of the checks with plain values that the student's code chose."""
@@ -76,42 +88,116 @@ class Line:
             return {"raised": [_builtin(type(error)).__name__, str(error)]}, []
 
 
-class StudentFunction(NamedInStudentProcess):
-    """A function of the student, or a marked helper beside it.
+class StudentObject(HeldInStudentProcess):
+    """An object that student code made and that is not plain: it stays there, and the checks ask for what they need.
+
+    It is equal to nothing but itself, is no number and no list, and what it answers is plain again.
 
     Args:
-        name: its name in the student's process.
+        number: its place among the objects held in the student's process.
+        text: its type's name and the start of its text.
+        line: the line to that process.
+    """
+
+    def __init__(self, number: int, text: str, line: Line) -> None:
+        object.__setattr__(self, "number", number)
+        object.__setattr__(self, "text", text)
+        object.__setattr__(self, "line", line)
+
+    def __getattribute__(self, name: str) -> Any:
+        """Ask for an attribute; names with two underscores in front are this side's own."""
+        if name.startswith("__"):
+            return object.__getattribute__(self, name)
+        return object.__getattribute__(self, "line").get(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute there."""
+        object.__getattribute__(self, "line").set(self, name, value)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Call it there."""
+        return object.__getattribute__(self, "line").call(self, arguments, named)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Ask for an item."""
+        return object.__getattribute__(self, "line").get(self, "__getitem__")(key)
+
+    def __len__(self) -> int:
+        """Ask for its length."""
+        length: int = object.__getattribute__(self, "line").get(self, "__len__")()
+        return length
+
+    def __bool__(self) -> bool:
+        """Say that it is there, without asking."""
+        return True
+
+    def __repr__(self) -> str:
+        return str(object.__getattribute__(self, "text"))
+
+
+class _AnswerReader(Reader):
+    """Reads answers: plain values, and stand-ins for what stayed there."""
+
+    def __init__(self, blobs: list[bytes], line: Line) -> None:
+        super().__init__(blobs, line.limits.value_depth)
+        self.line = line
+
+    def read_kind(self, kind: str, content: Any, level: int) -> Any:
+        """Return a value of a named kind."""
+        if kind != "kept":
+            return super().read_kind(kind, content, level)
+        number, type_name, text = content
+        if type(number) is not int:
+            raise ValueNotPlainError("a malformed value: no such object")
+        return StudentObject(number, repr(Opaque(str(type_name)[:LONGEST_REPR], str(text)[:LONGEST_REPR])), self.line)
+
+
+class StudentFunction(NamedInStudentProcess):
+    """A function or class of the student, or a marked helper beside it.
+
+    Args:
+        known_as: its name in the student's process.
         line: finds the line to that process; it changes when a process is replaced.
     """
 
-    def __init__(self, name: str, line: Callable[[], Line]) -> None:
-        super().__init__(name)
+    def __init__(self, known_as: str, line: Callable[[], Line]) -> None:
+        super().__init__(known_as)
         self._line = line
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Call it there."""
-        return self._line().call(self.name, arguments, named)
+        return self._line().call(self.known_as, arguments, named)
+
+    def __getattr__(self, name: str) -> Any:
+        """Ask for an attribute, such as one of a class or of a callable object."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._line().value(self.known_as), name)
 
     def __repr__(self) -> str:
-        return f"the student's {self.name}"
+        return f"the student's {self.known_as}"
 
 
 class BrokenFunction(StudentFunction):
     """A function that is not there, because its cell raised or does not define it.
 
     Args:
-        name: its name.
+        known_as: its name.
         line: finds the line, for helpers that name it.
         error: raised at each call.
     """
 
-    def __init__(self, name: str, line: Callable[[], Line], error: Exception) -> None:
-        super().__init__(name, line)
+    def __init__(self, known_as: str, line: Callable[[], Line], error: Exception) -> None:
+        super().__init__(known_as, line)
         self.error = error
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Raise."""
         raise self.error
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise."""
+        raise AttributeError(name) if name.startswith("__") else self.error
 
 
 def _builtin(kind: type[BaseException]) -> type[Exception]:

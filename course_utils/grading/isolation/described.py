@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from course_utils.grading.isolation.values import Reader, ValueNotPlainError, Writer
@@ -25,11 +25,40 @@ class NamedInStudentProcess:
     """A thing that lives in the student's process under a name; the base of the stand-ins that checks hold.
 
     Args:
-        name: its name there.
+        known_as: its name there.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, known_as: str) -> None:
+        self.known_as = known_as
+
+
+class HeldInStudentProcess:
+    """An object that the student's process holds for the checks; the base of the stand-in that they have.
+
+    Args:
+        number: its place among the objects held there.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class KeepingWriter(Writer):
+    """Writes values of student code; what is not plain stays in the process, under a number.
+
+    Args:
+        depth: how deep a value may be nested.
+        kept: the objects that are held, by their numbers.
+    """
+
+    def __init__(self, depth: int, kept: list[Any]) -> None:
+        super().__init__(depth)
+        self.kept = kept
+
+    def write_opaque(self, value: Any) -> Any:
+        """Keep the value; write its number, its type's name and the start of its text."""
+        self.kept.append(value)
+        return {"kept": [len(self.kept) - 1, *super().write_opaque(value)["opaque"]]}
 
 
 class DescribingWriter(Writer):
@@ -46,14 +75,16 @@ class DescribingWriter(Writer):
         self.given = given
         self.callbacks = callbacks
 
-    def write_opaque(self, value: Any) -> Any:
+    def write_opaque(self, value: Any) -> Any:  # noqa: PLR0911
         """Describe what is not plain.
 
         Raises:
             ValueNotPlainError: when it cannot be described; the message says what to do.
         """
         if isinstance(value, NamedInStudentProcess):
-            return {"named": value.name}
+            return {"named": value.known_as}
+        if isinstance(value, HeldInStudentProcess):
+            return {"kept": object.__getattribute__(value, "number")}
         if type(value) is OrderedDict:
             return {"ordered": self.write(list(value.items()))}
         torch = sys.modules.get("torch")
@@ -95,20 +126,30 @@ class DescribedReader(Reader):
         blobs: the raw bytes that came with them.
         depth: how deep a value may be nested.
         namespace: the names of the student's notebook.
+        kept: the objects that this process holds for the checks.
         call_back: calls a function of the checks, by its place.
     """
 
     def __init__(
-        self, blobs: list[bytes], depth: int, namespace: Mapping[str, Any], call_back: Callable[..., Any]
+        self,
+        blobs: list[bytes],
+        depth: int,
+        *,
+        namespace: Mapping[str, Any],
+        kept: Sequence[Any],
+        call_back: Callable[..., Any],
     ) -> None:
         super().__init__(blobs, depth)
         self.namespace = namespace
+        self.kept = kept
         self.call_back = call_back
 
     def read_kind(self, kind: str, content: Any, level: int) -> Any:  # noqa: PLR0911
         """Return a value of a named kind."""
         if kind == "named":
             return self.namespace[content]
+        if kind == "kept":
+            return self.kept[content]
         if kind == "imported":
             return _look_up(*content)
         if kind == "ordered":

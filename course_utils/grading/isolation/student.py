@@ -1,9 +1,11 @@
 """The student's side: runs inside the sandbox, holds the student's code and the exercise's given cells, nothing else.
 
-It answers four questions that come over its socket, until that closes:
+It answers questions that come over its socket, until that closes:
 
     {"run": source}                      run a cell; which of the `names` are there afterwards?
-    {"call": name, "arguments": ...}     call a function; plain values back, or what was raised
+    {"call": what, "arguments": ...}     call a function; its value back, or what was raised
+    {"get": what, "name": name}          an attribute of an object that an earlier answer left here
+    {"set": what, "name": name, ...}     set one
     {"value": name}                      what is this name's value?
     {"compute": source, "argument": ...} run a measuring of the checks' side, in names of its own
 
@@ -18,7 +20,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from course_utils.grading.isolation.described import DescribedReader
+from course_utils.grading.isolation.described import DescribedReader, KeepingWriter
 from course_utils.grading.isolation.frames import Frame, FrameReader
 from course_utils.grading.isolation.values import ValueNotPlainError, Writer
 
@@ -73,6 +75,8 @@ class Student:
             list(shell.input_transformers_post),
             list(shell.ast_transformers),
         )
+        # objects that are not plain stay here; the checks have their numbers
+        self.kept: list[Any] = []
         # what the given cells bound, whatever the student's code binds later
         self.given: dict[str, Any] = {}
 
@@ -110,13 +114,17 @@ class Student:
         names = self.shell.user_ns
         if "value" in question:
             return names[question["value"]]
-        read = DescribedReader(frame.blobs, 10**6, names, self.call_back).read
+        read = self.reader(frame).read
+        if "get" in question:
+            return getattr(read(question["get"]), question["name"])
+        if "set" in question:
+            return setattr(read(question["set"]), question["name"], read(question["argument"]))
         if "compute" in question:
             own: dict[str, Any] = {}
             exec(compile(question["compute"], "<measuring>", "exec"), own)
             return own["compute"](read(question["argument"]))
         names.update(self.given)
-        function = names[question["call"]]
+        function = read(question["call"])
         return function(*read(question["arguments"]), **read(question["named"]))
 
     def run_cell(self, question: dict[str, Any]) -> dict[str, Any]:
@@ -135,7 +143,7 @@ class Student:
 
     def attempt(self, work: Callable[[], Any]) -> tuple[dict[str, Any], list[bytes]]:
         """Do some work; return its value, or what it raised, as an answer."""
-        writer = Writer(self.depth)
+        writer = KeepingWriter(self.depth, self.kept)
         try:
             return {"result": writer.write(work())}, writer.blobs
         except ValueNotPlainError as error:
@@ -155,7 +163,12 @@ class Student:
         if "raised" in frame.content:
             kind, text = frame.content["raised"]
             raise getattr(builtins, kind)(text)
-        return DescribedReader(frame.blobs, 10**6, self.shell.user_ns, self.call_back).read(frame.content["result"])
+        return self.reader(frame).read(frame.content["result"])
+
+    def reader(self, frame: Frame) -> DescribedReader:
+        """Make a reader of what came with a frame."""
+        names = self.shell.user_ns
+        return DescribedReader(frame.blobs, 10**6, namespace=names, kept=self.kept, call_back=self.call_back)
 
 
 def _describe(error: BaseException) -> dict[str, Any]:
