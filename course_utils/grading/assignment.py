@@ -115,8 +115,8 @@ def read_assignment(data: bytes, name: str) -> Assignment:
     for part in parts:
         if part.kind is Kind.CHECK and _AUTOTEST.search(part.source):
             raise ValueError(
-                f"the check cell {part.grade_id} of {name} is a template (### AUTOTEST), which checks nothing as it stands; "
-                "write the check out"
+                f"the check cell {part.grade_id} of {name} is a template (### AUTOTEST), which checks nothing as it "
+                "stands; write the check out"
             )
     return Assignment(name, parts)
 
