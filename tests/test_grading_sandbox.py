@@ -129,6 +129,16 @@ def test_a_mac_uses_its_own_sandbox():
     assert not chosen.forks
 
 
+def test_a_mac_is_given_real_places(tmp_path):
+    """The profile of a Mac names the folder that a link leads to, since it does not follow links."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    chosen = choose_sandbox(str(tmp_path / "link"), unsafe=False, system="darwin")
+
+    assert f'(allow file-write* (subpath "{tmp_path / "real"}"))' in chosen.prefix[2]
+    assert chosen.environment["HOME"] == str(tmp_path / "real")
+
+
 def test_the_command_ignores_the_readers_python_settings():
     """Student code's Python looks at no environment variable and no current folder."""
     command = choose_sandbox("/w", unsafe=True).command("main", 7)

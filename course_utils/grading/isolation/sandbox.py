@@ -136,7 +136,10 @@ def linux_sandbox(program: str) -> Sandbox:
 
 def mac_sandbox(work: str) -> Sandbox:
     """Describe the sandbox of a Mac; it has not run on one yet."""
-    readable = (sys.prefix, sys.base_prefix, str(PACKAGE))
+    # a profile knows places by their real names: /var and /tmp are links on a Mac
+    work = os.path.realpath(work)
+    places = (sys.prefix, sys.base_prefix, str(PACKAGE))
+    readable = tuple(dict.fromkeys((*places, *map(os.path.realpath, places))))
     prefix = ("/usr/bin/sandbox-exec", "-p", seatbelt.profile(readable=readable, writable=(work,)))
     return Sandbox("sandbox-exec", prefix, plain_environment(work), str(PACKAGE.parent), scratch=(), forks=False)
 
