@@ -8,8 +8,7 @@ import json
 from pathlib import Path
 
 from course_utils import __version__
-from course_utils.commands import UsageError
-from course_utils.layout import find_course_root
+from course_utils.commands import UsageError, require_course
 
 SUMMARY = "pack the students' archive: lessons, exercises and tools, without solutions and hidden tests"
 DEFAULT_OUTPUT = f"pytorch-apple-silicon-course-{__version__}.zip"
@@ -40,10 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     from course_utils.grading.releasing.release import GenerationError, source_names
     from course_utils.grading.releasing.release_gate import examine_source
 
-    try:
-        root = find_course_root()
-    except FileNotFoundError as error:
-        raise UsageError(str(error)) from error
+    root = require_course()
     names = source_names(root)
     if not names:
         raise UsageError(f"{root} has no solutions/; an archive for students is made from the instructor's course")

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course_utils.commands import UsageError
-from course_utils.layout import Exercise, find_course_root, find_exercise
+from course_utils.commands import UsageError, require_exercise
+from course_utils.layout import Exercise
 
 if TYPE_CHECKING:
     from course_utils.grading.limits import Limits
@@ -198,11 +198,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--workers is {arguments.workers}; it has to be from 1 to {MOST_WORKERS}")
     if arguments.db is not None and arguments.no_gradebook:
         raise UsageError("--db and --no-gradebook contradict each other; use one of them")
-    try:
-        root = find_course_root()
-        exercise = find_exercise(root, arguments.exercise)
-    except (FileNotFoundError, LookupError) as error:
-        raise UsageError(error.args[0]) from error
+    root, exercise = require_exercise(arguments.exercise)
     batch, delivery = grade(arguments, exercise, root)
     print(json.dumps(to_dict(batch), indent=2) if arguments.json else batch)
 

@@ -8,8 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from course_utils.commands import UsageError
-from course_utils.layout import find_course_root
+from course_utils.commands import UsageError, require_course
 from course_utils.progress import next_lesson
 from course_utils.read_progress import read_progress
 
@@ -64,10 +63,7 @@ def lab_command(root: Path, lesson: Path, *, no_browser: bool, port: int | None)
 
 def run(arguments: argparse.Namespace) -> int:
     """Become JupyterLab; returns only when that is impossible."""
-    try:
-        root = find_course_root()
-    except FileNotFoundError as error:
-        raise UsageError(str(error)) from error
+    root = require_course()
     lesson = choose_lesson(root, arguments.lesson)
     if importlib.util.find_spec("jupyterlab") is None:
         raise UsageError("JupyterLab is not installed in this environment; run `make lab`, which installs it")

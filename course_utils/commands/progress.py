@@ -6,8 +6,7 @@ import argparse
 import json
 import sys
 
-from course_utils.commands import UsageError
-from course_utils.layout import find_course_root
+from course_utils.commands import UsageError, require_course
 
 SUMMARY = "show which exercises are solved, and what to do next; runs only what changed"
 
@@ -31,10 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from course_utils.read_progress import read_progress, released_exercises
 
-    try:
-        root = find_course_root()
-    except FileNotFoundError as error:
-        raise UsageError(str(error)) from error
+    root = require_course()
     total = len(released_exercises(root))
     if not total:
         raise UsageError(

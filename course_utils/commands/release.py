@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from course_utils.commands import UsageError
-from course_utils.layout import exercise_names, find_course_root, find_exercise
+from course_utils.commands import UsageError, require_course
+from course_utils.layout import exercise_names, find_exercise
 
 SUMMARY = "examine the instructor's exercises and make the students' notebooks from them"
 
@@ -54,10 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     from course_utils.grading.releasing.release import generate, source_names
     from course_utils.grading.releasing.release_runs import examine
 
-    try:
-        root = find_course_root()
-    except FileNotFoundError as error:
-        raise UsageError(str(error)) from error
+    root = require_course()
     known = source_names(root)
     names = chosen_names(root, arguments.exercises, known)
     bar = tqdm(names, unit="exercise", disable=not sys.stderr.isatty(), leave=False)

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course_utils.commands import UsageError
-from course_utils.layout import Exercise, find_course_root, find_exercise
+from course_utils.commands import UsageError, require_exercise
+from course_utils.layout import Exercise
 
 if TYPE_CHECKING:
     from course_utils.grading.result import SubmissionResult
@@ -37,11 +37,7 @@ def find_results(asked: str) -> tuple[Exercise, Path, tuple[SubmissionResult, ..
     Raises:
         UsageError: when there is no such exercise, or nothing of it is graded.
     """
-    try:
-        root = find_course_root()
-        exercise = find_exercise(root, asked)
-    except (FileNotFoundError, LookupError) as error:
-        raise UsageError(error.args[0]) from error
+    root, exercise = require_exercise(asked)
     from course_utils.grading.running.store import load_results
 
     folder = root / "graded" / exercise.name

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from course_utils.grading.assignment import Assignment
 
 
 class Reason(StrEnum):
@@ -164,6 +167,13 @@ def read_result(text: str) -> SubmissionResult:
 def _read_task(task: dict[str, Any]) -> TaskResult:
     checks = tuple(CheckResult(**check) for check in task.pop("checks"))
     return TaskResult(checks=checks, reason=Reason(task.pop("reason")), **task)
+
+
+def tasks_without_points(assignment: Assignment, reason: Reason, message: str) -> tuple[TaskResult, ...]:
+    """Return the tasks of a submission that was not run: no points, the reason and the message at each."""
+    return tuple(
+        TaskResult(part.grade_id, part.grade_id, 0.0, part.points, reason, message) for part in assignment.checks
+    )
 
 
 def weightiest(reasons: list[Reason]) -> Reason:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import shutil
 import socket
 import tempfile
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -23,7 +22,7 @@ from course_utils.grading.isolation.sandbox import SandboxError, choose_sandbox
 from course_utils.grading.isolation.starters import SharedTemplate, make_starter
 from course_utils.grading.isolation.template import load_all
 from course_utils.grading.limits import Limits
-from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, TaskResult, weightiest
+from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, tasks_without_points, weightiest
 
 if TYPE_CHECKING:
     from course_utils.grading.reading.submission import Submission
@@ -63,29 +62,25 @@ class Grader:
     ) -> None:
         self.assignment = assignment
         self.limits = limits
-        self._work = tempfile.mkdtemp(prefix="course-grade-")
-        self._template: SharedTemplate | None = None
+        self._untouched: dict[str, str] = {}
         modules = modules_of(assignment)
-        try:
-            chosen = choose_sandbox(self._work, unsafe=unsafe)
+        with ExitStack() as started:
+            work = started.enter_context(
+                tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
+            )
+            chosen = choose_sandbox(work, unsafe=unsafe)
             self.sandbox = chosen.name
             self._forked = chosen.forks
             if chosen.forks and control is None:
-                self._template = SharedTemplate(chosen, modules)
-                control = self._template.connect()
+                template = started.enter_context(closing(SharedTemplate(chosen, modules)))
+                control = template.connect()
             # the template loads its libraries at the same time
             load_all(modules)
-            self._starter = make_starter(chosen, modules, control)
-        except BaseException:
-            shutil.rmtree(self._work, ignore_errors=True)
-            raise
-        self._untouched: dict[str, str] = {}
-        try:
+            self._starter = started.enter_context(closing(make_starter(chosen, modules, control)))
             self.model = self._rehearse()
             self._untouched = self._look_at_untouched()
-        except BaseException:
-            self.close()
-            raise
+            # from here on `close` ends what was started
+            self._started = started.pop_all()
 
     def __enter__(self) -> Grader:
         return self
@@ -97,10 +92,7 @@ class Grader:
 
     def close(self) -> None:
         """End the sandbox."""
-        self._starter.close()
-        if self._template is not None:
-            self._template.close()
-        shutil.rmtree(self._work, ignore_errors=True)
+        self._started.close()
 
     def grade(self, submission: Submission) -> SubmissionResult:
         """Grade one submission; nothing that a student wrote makes this raise.
@@ -117,24 +109,19 @@ class Grader:
         )
         if submission.reason in NOT_GRADED:
             return replace(
-                result, tasks=self._no_tasks(submission.reason, submission.problem), reason=submission.reason
+                result,
+                tasks=tasks_without_points(self.assignment, submission.reason, submission.problem),
+                reason=submission.reason,
             )
         session = self._new_session(submission.code)
         try:
             tasks, reason = run_all(session)
         except SandboxError as error:
             session.drop_process()
-            tasks, reason = self._no_tasks(Reason.SANDBOX, str(error)), Reason.SANDBOX
+            tasks, reason = tasks_without_points(self.assignment, Reason.SANDBOX, str(error)), Reason.SANDBOX
         read = [submission.reason] if submission.reason is not None else []
         seconds = round(time.monotonic() - begin, 3)
         return replace(result, tasks=tasks, reason=weightiest([reason, *read]), seconds=seconds)
-
-    def _no_tasks(self, reason: Reason, message: str) -> tuple[TaskResult, ...]:
-        """Return tasks without points, for a submission that was not run."""
-        return tuple(
-            TaskResult(part.grade_id, part.grade_id, 0.0, part.points, reason, message)
-            for part in self.assignment.checks
-        )
 
     def _rehearse(self) -> SubmissionResult:
         """Grade the model solution once, and load into the template what it turned out to need.

@@ -17,7 +17,7 @@ from course_utils import __version__
 from course_utils.grading.assignment import Assignment
 from course_utils.grading.limits import Limits
 from course_utils.grading.reading.submission import Submission, read_submission
-from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, TaskResult
+from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, tasks_without_points
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,5 @@ def result_without_grade(
         sandbox: what would have isolated the student's code.
     """
     assert reason in NOT_GRADED
-    tasks = tuple(
-        TaskResult(part.grade_id, part.grade_id, 0.0, part.points, reason, message) for part in assignment.checks
-    )
+    tasks = tasks_without_points(assignment, reason, message)
     return SubmissionResult(assignment.name, submission.student, tasks, reason, submission.notes, digest, sandbox)
