@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from course_utils.devices import Probe
+    from course_utils.devices.probe import Probe
 
 WANTS_MPS = "wants-mps"
 
@@ -19,7 +19,7 @@ WANTS_MPS = "wants-mps"
 @cache
 def mps_probe() -> Probe:
     """Probe MPS once in this process."""
-    from course_utils.devices import probe_mps
+    from course_utils.devices.probe import probe_mps
 
     return probe_mps()
 

@@ -27,8 +27,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from course_utils.layout import find_course_root, find_exercise
-from course_utils.tables import text_table
+from course_utils.exercises.course import find_course_root, find_exercise
+from course_utils.reporting.tables import text_table
 
 OWN_RUNS = 5
 

@@ -11,40 +11,42 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from course_utils.data.version import VERSION
+
+__version__ = VERSION
 
 # public name -> the module that holds it; this is the whole public surface
 _HOME = {
     "Audit": "auditing",
     "audit": "auditing",
-    "Probe": "devices",
-    "pick_device": "devices",
-    "probe_mps": "devices",
-    "synchronize": "devices",
-    "Comparison": "measurement",
-    "Timing": "measurement",
-    "format_duration": "measurement",
-    "benchmark": "timing",
-    "compare_devices": "timing",
-    "Workload": "workloads",
-    "load_workload": "workloads",
-    "workload_names": "workloads",
-    "Published": "published",
-    "published_times": "published",
-    "Sweep": "sweeps",
-    "sweep_devices": "sweeps",
-    "MeasuredOperation": "roofline",
-    "Roofline": "roofline",
-    "plot_comparison": "plots",
-    "plot_raw_times": "plots",
-    "plot_roofline": "plots",
-    "plot_sweep": "plots",
-    "Task": "checks",
-    "in_student_process": "checks",
-    "ToyDevice": "toy_device",
-    "find_chip": "chips",
-    "Digits": "digits",
-    "load_digits": "digits",
+    "Probe": "devices.probe",
+    "pick_device": "devices.probe",
+    "probe_mps": "devices.probe",
+    "synchronize": "devices.probe",
+    "Comparison": "benchmarking.measurement",
+    "Timing": "benchmarking.measurement",
+    "format_duration": "benchmarking.measurement",
+    "benchmark": "benchmarking.timer",
+    "compare_devices": "benchmarking.timer",
+    "Workload": "benchmarking.workloads",
+    "load_workload": "benchmarking.workloads",
+    "workload_names": "benchmarking.workloads",
+    "Published": "data.published",
+    "published_times": "data.published",
+    "Sweep": "benchmarking.sweep",
+    "sweep_devices": "benchmarking.sweep",
+    "MeasuredOperation": "benchmarking.roofline",
+    "Roofline": "benchmarking.roofline",
+    "plot_comparison": "benchmarking.plots",
+    "plot_raw_times": "benchmarking.plots",
+    "plot_roofline": "benchmarking.plots",
+    "plot_sweep": "benchmarking.plots",
+    "Task": "exercises.task",
+    "in_student_process": "exercises.task",
+    "ToyDevice": "benchmarking.toy_device",
+    "find_chip": "devices.chips",
+    "Digits": "data.digits",
+    "load_digits": "data.digits",
     "estimate_memory": "memory",
     "fits": "memory",
     "memory_budget": "memory",
@@ -91,20 +93,20 @@ __all__ = [
 
 if TYPE_CHECKING:
     from course_utils.auditing import Audit, audit
-    from course_utils.checks import Task, in_student_process
-    from course_utils.chips import find_chip
-    from course_utils.devices import Probe, pick_device, probe_mps, synchronize
-    from course_utils.digits import Digits, load_digits
-    from course_utils.measurement import Comparison, Timing, format_duration
+    from course_utils.benchmarking.measurement import Comparison, Timing, format_duration
+    from course_utils.benchmarking.plots import plot_comparison, plot_raw_times, plot_roofline, plot_sweep
+    from course_utils.benchmarking.roofline import MeasuredOperation, Roofline
+    from course_utils.benchmarking.sweep import Sweep, sweep_devices
+    from course_utils.benchmarking.timer import benchmark, compare_devices
+    from course_utils.benchmarking.toy_device import ToyDevice
+    from course_utils.benchmarking.workloads import Workload, load_workload, workload_names
+    from course_utils.data.digits import Digits, load_digits
+    from course_utils.data.published import Published, published_times
+    from course_utils.devices.chips import find_chip
+    from course_utils.devices.probe import Probe, pick_device, probe_mps, synchronize
+    from course_utils.exercises.task import Task, in_student_process
     from course_utils.memory import estimate_memory, fits, memory_budget
     from course_utils.numerics import compare_numerics
-    from course_utils.plots import plot_comparison, plot_raw_times, plot_roofline, plot_sweep
-    from course_utils.published import Published, published_times
-    from course_utils.roofline import MeasuredOperation, Roofline
-    from course_utils.sweeps import Sweep, sweep_devices
-    from course_utils.timing import benchmark, compare_devices
-    from course_utils.toy_device import ToyDevice
-    from course_utils.workloads import Workload, load_workload, workload_names
 
 
 def __getattr__(name: str) -> Any:

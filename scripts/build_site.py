@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_utils.notebook_file import read_cells
+from course_utils.exercises.notebook import read_cells
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = ROOT / "docs" / "site"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from course_utils.devices import Probe
+    from course_utils.devices.probe import Probe
 
 FALLBACK = "PYTORCH_ENABLE_MPS_FALLBACK"
 WORDS = {"usable": "usable", "present but unusable": "unusable", "absent": "absent"}

@@ -2,7 +2,7 @@
 
 A room is a top-level module or package of course_utils, the lessons (notebooks/), the exercises (solutions/), or the
 outside. A room uses another if one of its files imports it, anywhere in the file, or names it in a string of its own,
-as `python -m course_utils.cell_runner` and package data are named.
+as `python -m course_utils.exercises.cell_runner` and package data are named.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def room_of(name: str, rooms: frozenset[str], homes: Mapping[str, str]) -> str |
     """Say which room a dotted name leads to.
 
     Args:
-        name: such as "course_utils.devices.probe_mps", or "course_utils.probe_mps", which _HOME leads on.
+        name: such as "course_utils.devices.probe.probe_mps", or "course_utils.probe_mps", which _HOME leads on.
         rooms: the names of all rooms.
         homes: the table of public names.
 

@@ -136,7 +136,7 @@ def this_machine(source: str, today: datetime.date) -> Entry:
     """
     import torch
 
-    from course_utils.devices import probe_mps
+    from course_utils.devices.probe import probe_mps
 
     system = f"macOS {platform.mac_ver()[0]}" if sys.platform == "darwin" else platform.system()
     if probe_mps().state == "usable":

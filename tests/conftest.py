@@ -1,4 +1,4 @@
 """Fixtures that several test modules share: a browser and a database server."""
 
-from browser import browser  # noqa: F401
-from postgres import postgres_server  # noqa: F401
+from support.browser import browser  # noqa: F401
+from support.postgres import postgres_server  # noqa: F401

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from course_utils.auditing.findings import Finding, Phase, SeenOperator
-from course_utils.tables import html_table, text_table
+from course_utils.reporting.tables import html_table, text_table
 
 
 @dataclass(frozen=True, repr=False)

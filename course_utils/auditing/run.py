@@ -31,9 +31,9 @@ from course_utils.emulation.context import doubts, emulated_mps
 from course_utils.emulation.kernels import mps_kernels
 from course_utils.emulation.location import Location, is_inside
 from course_utils.emulation.state import is_active
-from course_utils.error_text import first_line
 from course_utils.operators.releases import order
 from course_utils.operators.table import OperatorTable, operator_table
+from course_utils.reporting.error_text import first_line
 
 Mode = Literal["train", "eval"]
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import torch
 
-from course_utils.devices import Probe, probe_mps
+from course_utils.devices.probe import Probe, probe_mps
 from course_utils.emulation.context import EmulatedMps, emulated_mps
 from course_utils.emulation.ledger import Ledger
 

@@ -7,7 +7,7 @@ from course_utils.memory.budget import MemoryBudget, memory_budget
 from course_utils.memory.estimate import MemoryEstimate, estimate_memory
 from course_utils.memory.fit import Fit, fits
 from course_utils.memory.out_of_memory import OutOfMemory, explain_out_of_memory
-from course_utils.memory.units import format_bytes
+from course_utils.reporting.units import format_bytes
 
 __all__ = [
     "Fit",

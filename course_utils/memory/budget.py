@@ -8,11 +8,11 @@ import platform
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from course_utils import chips
-from course_utils.memory.units import GIB, format_bytes
+from course_utils.devices import chips
 from course_utils.memory.watermark import DEFAULT_HIGH, Watermark, read_watermark
 from course_utils.memory.working_set import recommended_bytes, recommended_share
-from course_utils.tables import html_table, text_table
+from course_utils.reporting.tables import html_table, text_table
+from course_utils.reporting.units import GIB, format_bytes
 
 PUBLISHED = "the smaller published share of RAM (course_utils/data/working_set.json)"
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
-    from course_utils.decoders import DecoderShape
+    from course_utils.memory.decoder import DecoderShape
     from course_utils.memory.stand_ins import Device, Where
     from course_utils.memory.tracing import Loss, MakeOptimizer, Step, Trace
 

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from course_utils.memory.budget import MemoryBudget
 from course_utils.memory.footprint import PHASES, BatchPeaks, MemoryEstimate
-from course_utils.memory.units import format_bytes
-from course_utils.tables import html_table
+from course_utils.reporting.tables import html_table
+from course_utils.reporting.units import format_bytes
 
 Verdict = Literal["comfortable", "will page", "impossible"]
 # beyond this, a line through the smaller batches does not describe the largest

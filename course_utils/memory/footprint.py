@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from course_utils.memory.units import format_bytes
-from course_utils.tables import html_table, text_table
+from course_utils.reporting.tables import html_table, text_table
+from course_utils.reporting.units import format_bytes
 
 PHASES = ("forward pass", "backward pass", "optimizer step")
 

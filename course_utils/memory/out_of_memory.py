@@ -6,10 +6,10 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from course_utils.memory.units import GIB, format_bytes, parse_size
 from course_utils.memory.watermark import DEFAULT_HIGH, HIGH_VARIABLE, WHERE
 from course_utils.memory.working_set import ram_for
-from course_utils.tables import html_table, text_table
+from course_utils.reporting.tables import html_table, text_table
+from course_utils.reporting.units import GIB, format_bytes, parse_size
 
 _SIZE = r"(\d+(?:\.\d+)?\s*(?:bytes|[KMGT]i?B))"
 # torch 1.13-2.14: "private pool" before storage was shared (2.12), GB before 2.6 and GiB since; long logs wrap lines

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from course_utils.memory.units import GIB
+from course_utils.reporting.units import GIB
 
 # the sizes that Apple sells its chips with, GB
 SOLD_RAM_GB = (8, 16, 18, 24, 32, 36, 48, 64, 96, 128, 192, 256, 512)

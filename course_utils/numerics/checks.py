@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 
-from course_utils.error_text import first_line
 from course_utils.numerics import causality, exact_sums
 from course_utils.numerics.inputs import Inputs, elements, leading_size, past_float32, resize
 from course_utils.numerics.record import Record, Shown
@@ -12,6 +11,7 @@ from course_utils.numerics.reference import Reference
 from course_utils.numerics.runners import observed, run_on_cpu
 from course_utils.numerics.sizes import SizeSearch, smallest_failing
 from course_utils.numerics.trace import traced
+from course_utils.reporting.error_text import first_line
 
 FEW_REPLICAS = 3
 

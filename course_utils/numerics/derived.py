@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from course_utils.error_text import first_line
 from course_utils.numerics import gradients
 from course_utils.numerics.inputs import Inputs, fresh, with_layout
 from course_utils.numerics.record import Record, Shown
 from course_utils.numerics.reference import Reference
 from course_utils.numerics.runners import at_dtype
+from course_utils.reporting.error_text import first_line
 
 MOST_PARAMETERS = 2**24
 

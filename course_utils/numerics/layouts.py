@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from course_utils.error_text import first_line
 from course_utils.numerics.gradients import transposed_parameters
 from course_utils.numerics.inputs import LAYOUTS, Inputs, contiguous, lay_out, with_layout
 from course_utils.numerics.record import Record, Shown
 from course_utils.numerics.reference import Reference
 from course_utils.numerics.runners import observed
+from course_utils.reporting.error_text import first_line
 
 GUARD = "calling .contiguous() first avoids it"
 

@@ -6,12 +6,12 @@ import html
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from course_utils.devices.machine import Machine
 from course_utils.numerics.findings import Finding
 from course_utils.numerics.inputs import Inputs
 from course_utils.numerics.leaves import Leaf
-from course_utils.numerics.machine import Machine
 from course_utils.numerics.tolerance import Tolerance
-from course_utils.tables import html_table, text_table
+from course_utils.reporting.tables import html_table, text_table
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves
 
-from course_utils import devices, emulation
-from course_utils.error_text import first_line
+from course_utils import emulation
+from course_utils.devices import probe as device_probe
+from course_utils.devices.machine import this_machine
 from course_utils.numerics import checks
 from course_utils.numerics.compare import Difference, compare_outputs
 from course_utils.numerics.derived import check_gradients
@@ -26,7 +27,6 @@ from course_utils.numerics.inputs import Inputs, cast_inputs, check_inputs, fres
 from course_utils.numerics.layers import first_nonfinite_layer
 from course_utils.numerics.layouts import check_layouts
 from course_utils.numerics.leaves import Leaf, flatten, same_bits
-from course_utils.numerics.machine import this_machine
 from course_utils.numerics.record import Record, Setting, Shown
 from course_utils.numerics.reference import Options, Reference, draws_random_numbers, make_reference, reference_dtype
 from course_utils.numerics.report import NumericsReport
@@ -34,6 +34,7 @@ from course_utils.numerics.reproducer import write_reproducer
 from course_utils.numerics.runners import Fn, Runner, TorchDevice, observed, run_on_cpu
 from course_utils.numerics.shrink import shrink
 from course_utils.numerics.sizes import doubled
+from course_utils.reporting.error_text import first_line
 
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
@@ -114,7 +115,7 @@ def compare_numerics(
 def _runner(device: str | torch.device | Runner | None) -> tuple[Runner, list[str]]:
     if isinstance(device, Runner):
         return device, []
-    runner = TorchDevice(device if device is not None else devices.pick_device())
+    runner = TorchDevice(device if device is not None else device_probe.pick_device())
     warnings = []
     if runner.device.type == "cpu":
         warnings.append(

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_map_only
 
-from course_utils import devices
+from course_utils.devices import probe as device_probe
 from course_utils.numerics.inputs import Inputs, cast, fresh, move
 
 Fn = Callable[..., Any]
@@ -44,7 +44,7 @@ class TorchDevice:
     """
 
     def __init__(self, device: str | torch.device) -> None:
-        self.device = devices.require_usable(device)
+        self.device = device_probe.require_usable(device)
 
     @property
     def name(self) -> str:
@@ -55,7 +55,7 @@ class TorchDevice:
         """Copy a module and the inputs to the device, call, and wait."""
         there = tuple(tree_map_only(torch.Tensor, lambda t: move(t, self.device), list(inputs)))
         outputs = on(fn, self.device)(*there)
-        devices.synchronize(self.device)
+        device_probe.synchronize(self.device)
         return outputs
 
 

@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from course_utils import checks
+from course_utils.exercises import task as checks
 from course_utils.grading.assignment import Part
 from course_utils.grading.checking.session import Session
-from course_utils.grading.isolation.connection import StudentGone
 from course_utils.grading.result import CheckResult, Reason, TaskResult, weightiest
+from course_utils.sandbox.connection import StudentGone
 
 # Python's own, torch's allocator, the system's
 OUT_OF_MEMORY = ("MemoryError", "you tried to allocate", "Cannot allocate memory")

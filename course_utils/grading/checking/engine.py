@@ -17,12 +17,12 @@ from course_utils.grading.checking.driver import run_all, run_task
 from course_utils.grading.checking.session import Session
 from course_utils.grading.checking.stand_ins import Line
 from course_utils.grading.checking.tampering import DIGEST, WATCHED
-from course_utils.grading.isolation.connection import StudentGone
-from course_utils.grading.isolation.sandbox import SandboxError, choose_sandbox
-from course_utils.grading.isolation.starters import SharedTemplate, make_starter
-from course_utils.grading.isolation.template import load_all
-from course_utils.grading.limits import Limits
 from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, tasks_without_points, weightiest
+from course_utils.sandbox.connection import StudentGone
+from course_utils.sandbox.limits import Limits
+from course_utils.sandbox.sandbox import SandboxError, choose_sandbox
+from course_utils.sandbox.starters import SharedTemplate, make_starter
+from course_utils.sandbox.template import load_all
 
 if TYPE_CHECKING:
     from course_utils.grading.reading.submission import Submission
@@ -176,7 +176,7 @@ def share_template(assignment: Assignment) -> SharedTemplate | None:
 
 def modules_of(assignment: Assignment) -> tuple[str, ...]:
     """List what the given cells and the model solution import, to be loaded once: modules, and names in modules."""
-    found: set[str] = {"course_utils.checks"}
+    found: set[str] = {"course_utils.exercises.task"}
     for part in assignment.parts:
         if part.kind not in (Kind.TOOLS, Kind.STUDENT):
             continue

@@ -10,9 +10,9 @@ from typing import Any
 from course_utils.grading.assignment import Assignment, Kind, Part, bound_names
 from course_utils.grading.checking.stand_ins import BrokenFunction, Line, StudentFunction
 from course_utils.grading.checking.tampering import DIGEST, IDENTITIES, WATCHED, find_changes
-from course_utils.grading.isolation.connection import Connection, StudentGone
-from course_utils.grading.limits import Limits
 from course_utils.grading.result import Reason
+from course_utils.sandbox.connection import Connection, StudentGone
+from course_utils.sandbox.limits import Limits
 
 
 class Session:

@@ -6,12 +6,12 @@ import builtins
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from course_utils.grading.isolation.connection import INTRUSION, Connection, StudentGone
-from course_utils.grading.isolation.described import DescribingWriter, HeldInStudentProcess, NamedInStudentProcess
-from course_utils.grading.isolation.frames import Frame
-from course_utils.grading.isolation.values import LONGEST_REPR, Opaque, Reader, ValueNotPlainError, Writer
-from course_utils.grading.limits import Limits
 from course_utils.grading.result import Reason
+from course_utils.sandbox.connection import INTRUSION, Connection, StudentGone
+from course_utils.sandbox.described import DescribingWriter, HeldInStudentProcess, NamedInStudentProcess
+from course_utils.sandbox.frames import Frame
+from course_utils.sandbox.limits import Limits
+from course_utils.sandbox.values import LONGEST_REPR, Opaque, Reader, ValueNotPlainError, Writer
 
 
 class Line:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_utils.grading.pages.feedback import feedback_page
-from course_utils.grading.releasing.archive import write_zip
 from course_utils.grading.result import SubmissionResult
 from course_utils.grading.result_files import folder_name
-from course_utils.tables import html_table
+from course_utils.reporting.files import write_zip
+from course_utils.reporting.tables import html_table
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from course_utils.grading.assignment import Assignment
-from course_utils.grading.limits import Limits
 from course_utils.grading.reading.handed_in import (
     CannotReadError,
     CollectError,
@@ -21,6 +20,7 @@ from course_utils.grading.reading.handed_in import (
 from course_utils.grading.reading.owners import Owner, Place, feedback_folder, is_notebook, is_zip, make_ids, place_of
 from course_utils.grading.reading.submission import count_known_cells
 from course_utils.grading.result import Reason
+from course_utils.sandbox.limits import Limits
 
 _WRAPPERS = ("submitted", "submissions")
 _EXERCISE = re.compile(r"\d\d_")

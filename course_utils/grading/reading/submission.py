@@ -14,9 +14,9 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from course_utils.grading.assignment import Assignment, Kind, Part, bound_names
-from course_utils.grading.limits import Limits
 from course_utils.grading.reading.notebook_bytes import NotANotebookError, SubmittedCell, read_submitted_cells
 from course_utils.grading.result import Reason, weightiest
+from course_utils.sandbox.limits import Limits
 
 # what `nbgrader generate_assignment` leaves of a solution; the stub is nbgrader_config.py's
 _SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION\n.*?^[ \t]*### END SOLUTION$", re.DOTALL | re.MULTILINE)

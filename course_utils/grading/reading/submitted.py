@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from course_utils.grading.limits import Limits
 from course_utils.grading.reading.collect import Collected
 from course_utils.grading.reading.handed_in import CannotReadError
 from course_utils.grading.result_files import folder_name, write_below
+from course_utils.sandbox.limits import Limits
 
 
 def put_into_submitted(root: Path, name: str, rows: Sequence[Collected], limits: Limits) -> int:

@@ -6,8 +6,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from course_utils.grading.releasing.archive import write_zip
 from course_utils.grading.releasing.release import generate, source_names
+from course_utils.reporting.files import write_zip
 
 FOLDER = "pytorch-apple-silicon-course"
 # what students get, as patterns below the course's root; exercises/ is generated anew and not copied

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from course_utils.exercises.notebook import Cell
+from course_utils.exercises.runner import PracticeResult
 from course_utils.grading.releasing.hidden_text import hidden_regions, shown_text, source_of, telling_lines, texts_in
-from course_utils.notebook_file import Cell
-from course_utils.practice import PracticeResult
 
 Notebook = dict[str, Any]
 

@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from course_utils.exercises.notebook import read_cells
+from course_utils.exercises.runner import PracticeResult, run_checks
 from course_utils.grading.releasing.hidden_text import find_secrets
 from course_utils.grading.releasing.release import GenerationError, generate
 from course_utils.grading.releasing.release_gate import (
@@ -18,8 +20,6 @@ from course_utils.grading.releasing.release_gate import (
     judge_reference,
     judge_starters,
 )
-from course_utils.notebook_file import read_cells
-from course_utils.practice import PracticeResult, run_checks
 
 
 def examine(root: Path, name: str, *, timeout_s: float = 300.0) -> tuple[Finding, ...]:

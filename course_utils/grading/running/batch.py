@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Protocol
 
 from course_utils.grading.assignment import Assignment, read_assignment
-from course_utils.grading.isolation.sandbox import SandboxError
-from course_utils.grading.limits import Limits
 from course_utils.grading.reading.collect import Collected
 from course_utils.grading.reading.handed_in import CannotReadError
 from course_utils.grading.reading.submission import Submission
@@ -25,7 +23,9 @@ from course_utils.grading.running.pool import Answer, Pool, count_cores
 from course_utils.grading.running.report import csv_text, report_rows, short_rows
 from course_utils.grading.running.store import forget_result, load_result, store_result, write_text
 from course_utils.grading.running.worker import ENGINE
-from course_utils.tables import html_table, text_table
+from course_utils.reporting.tables import html_table, text_table
+from course_utils.sandbox.limits import Limits
+from course_utils.sandbox.sandbox import SandboxError
 
 REPORT = "report.csv"
 

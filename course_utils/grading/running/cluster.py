@@ -28,11 +28,11 @@ from dataclasses import asdict
 from types import TracebackType
 from typing import Any, TypeVar
 
-from course_utils.error_text import first_line
-from course_utils.grading.isolation.sandbox import SandboxError, choose_sandbox
 from course_utils.grading.running.job import Job, Surroundings, course_version, surroundings_here
 from course_utils.grading.running.pool import Answer
 from course_utils.grading.running.worker import ENGINE, GraderHolder, run_job
+from course_utils.reporting.error_text import first_line
+from course_utils.sandbox.sandbox import SandboxError, choose_sandbox
 
 Item = TypeVar("Item")
 

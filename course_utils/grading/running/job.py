@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from course_utils import __version__
+from course_utils.data.version import VERSION
 from course_utils.grading.assignment import Assignment
-from course_utils.grading.limits import Limits
 from course_utils.grading.reading.submission import Submission, read_submission
 from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, tasks_without_points
+from course_utils.sandbox.limits import Limits
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def course_version() -> str:
     for path in files:
         content.update(f"{path.relative_to(package).as_posix()}\0{path.stat().st_size}\0".encode())
         content.update(path.read_bytes())
-    return f"{__version__}+{content.hexdigest()[:12]}"
+    return f"{VERSION}+{content.hexdigest()[:12]}"
 
 
 def surroundings_here(sandbox: str) -> Surroundings:

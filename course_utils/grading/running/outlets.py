@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_utils.error_text import first_line
-from course_utils.grading.limits import Limits
 from course_utils.grading.reading.collect import Collected
 from course_utils.grading.result import SubmissionResult
+from course_utils.reporting.error_text import first_line
+from course_utils.sandbox.limits import Limits
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Generic, TypeVar
 
-from course_utils.grading.isolation.process_tree import read_usage
 from course_utils.grading.running.job import Job
 from course_utils.grading.running.worker import ENGINE, GraderHolder, run_job
+from course_utils.sandbox.process_tree import read_usage
 
 Item = TypeVar("Item")
 

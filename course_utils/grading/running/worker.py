@@ -8,9 +8,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Protocol
 
-from course_utils.error_text import first_line
 from course_utils.grading.assignment import Assignment, read_assignment
-from course_utils.grading.limits import Limits
 from course_utils.grading.reading.submission import Submission
 from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult
 from course_utils.grading.running.job import (
@@ -21,6 +19,8 @@ from course_utils.grading.running.job import (
     submission_of,
     surroundings_here,
 )
+from course_utils.reporting.error_text import first_line
+from course_utils.sandbox.limits import Limits
 
 ENGINE = "course_utils.grading.checking.engine:Grader"
 

@@ -1,0 +1,1 @@
+"""A timing: how to take it, how to draw it, and the models and operations that are measured."""

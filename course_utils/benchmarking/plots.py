@@ -1,0 +1,258 @@
+"""The charts of the lessons. Each prints the sentence that says what it shows, and returns its figure.
+
+Colours are from the Okabe-Ito palette, which readers with any colour vision can tell apart; every device also has
+its own marker. Faces are white, so that charts stay readable on a dark page. What others published is drawn hollow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from course_utils.benchmarking.captions import comparison_caption, raw_times_caption, roofline_caption, sweep_caption
+from course_utils.benchmarking.measurement import Comparison, Timing, format_duration
+from course_utils.benchmarking.roofline import Roofline
+from course_utils.benchmarking.sweep import Sweep
+from course_utils.data.published import Published
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = {"cpu": "#0072B2", "mps": "#D55E00", "cuda": "#009E73"}
+MARKERS = {"cpu": "o", "mps": "s", "cuda": "^"}
+OTHER_COLOUR, OTHER_MARKER = "#CC79A7", "D"
+FACE = "white"
+INK = "#222222"
+# one for each operation of a roofline, in order, and again from the start
+OPERATION_MARKERS = "osD^vP*X"
+# a log axis once the largest value is this many times the smallest
+LOG_FROM = 20.0
+
+
+def _colour(device: str) -> str:
+    return COLOURS.get(device.split(":", maxsplit=1)[0], OTHER_COLOUR)
+
+
+def _marker(device: str) -> str:
+    return MARKERS.get(device.split(":", maxsplit=1)[0], OTHER_MARKER)
+
+
+def _new_figure(width: float, height: float) -> tuple[Figure, Axes]:
+    """Make a figure that a notebook shows once: as the value of its cell, since pyplot keeps no hold of it."""
+    from matplotlib import pyplot
+
+    figure = pyplot.figure(figsize=(width, height), facecolor=FACE, layout="constrained")
+    pyplot.close(figure)
+    axes = figure.add_subplot(facecolor=FACE)
+    axes.tick_params(colors=INK, which="both")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(visible=True, axis="both", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    return figure, axes
+
+
+def _spans_decades(values: Sequence[float]) -> bool:
+    positive = [value for value in values if value > 0]
+    return bool(positive) and max(positive) / min(positive) >= LOG_FROM
+
+
+def _duration_axis(axis_of: Axes, which: str, *, log: bool) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis = axis_of.xaxis if which == "x" else axis_of.yaxis
+    if log:
+        (axis_of.set_xscale if which == "x" else axis_of.set_yscale)("log")
+        low, high = axis.get_view_interval()
+        wide = high / low >= 100
+        axis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+        axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: format_duration(value) if value > 0 else "0"))
+
+
+def plot_comparison(
+    comparisons: Comparison | Sequence[Comparison], *, published: Sequence[Published] = (), title: str | None = None
+) -> Figure:
+    """Draw the medians of comparisons, with the interquartile range as a bar around each.
+
+    Args:
+        comparisons: one or several.
+        published: times by others for the first comparison, drawn hollow with their source.
+        title: by default the label, or none for several.
+
+    Returns:
+        The figure; its sentence is printed.
+    """
+    shown = [comparisons] if isinstance(comparisons, Comparison) else list(comparisons)
+    rows: list[tuple[str, Timing | Published]] = []
+    for index, comparison in enumerate(shown):
+        prefix = f"{comparison.label}\n" if len(shown) > 1 else ""
+        rows += [(f"{prefix}{timing.device}, measured here", timing) for timing in comparison.timings]
+        if index == 0:
+            rows += [(f"{prefix}{entry.device}, published\n{entry.chip}, {entry.date}", entry) for entry in published]
+    if not rows:
+        raise ValueError("nothing to draw: no device was measured and nothing published was given")
+    figure, axes = _new_figure(7.5, 1.0 + 0.62 * len(rows))
+    values = [row.median_s if isinstance(row, Timing) else row.seconds for _, row in rows]
+    for position, (_, row) in enumerate(rows):
+        if isinstance(row, Timing):
+            first, third = row.quartiles_s
+            axes.plot([first, third], [position, position], color=_colour(row.device), linewidth=5, alpha=0.45)
+            axes.plot(row.median_s, position, _marker(row.device), color=_colour(row.device), markersize=9)
+        else:
+            axes.plot(
+                row.seconds,
+                position,
+                _marker(row.device),
+                markerfacecolor=FACE,
+                color=_colour(row.device),
+                markersize=9,
+            )
+        axes.annotate(
+            format_duration(values[position]),
+            (values[position], position),
+            textcoords="offset points",
+            xytext=(0, 9),
+            ha="center",
+            color=INK,
+            fontsize=9,
+        )
+    axes.set_yticks(range(len(rows)), [label for label, _ in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.8)
+    log = _spans_decades(values)
+    axes.set_xlim((min(values) / 2, max(values) * 2) if log else (0, max(values) * 1.25))
+    _duration_axis(axes, "x", log=log)
+    axes.set_xlabel("time of one call (log axis)" if log else "time of one call")
+    axes.set_title(title or (shown[0].label if len(shown) == 1 else ""), color=INK, fontsize=11)
+    captions = [comparison_caption(shown[0], published), *(comparison_caption(other) for other in shown[1:])]
+    print("\n".join(captions))
+    return figure
+
+
+def plot_sweep(sweep: Sweep, *, published: Sequence[Published] = (), title: str | None = None) -> Figure:
+    """Draw medians over sizes, with the interquartile range as a band, and mark where a GPU starts to win.
+
+    Args:
+        sweep: the measurements.
+        published: times by others, with sizes, drawn hollow and dashed.
+        title: by default the label.
+
+    Returns:
+        The figure; its sentence is printed.
+    """
+    figure, axes = _new_figure(7.5, 4.2)
+    everything: list[float] = []
+    for device in sweep.devices:
+        timings = [timing for timing in (comparison.on(device) for comparison in sweep.comparisons) if timing]
+        medians = [timing.median_s for timing in timings]
+        everything += medians
+        axes.fill_between(
+            sweep.sizes,
+            [timing.quartiles_s[0] for timing in timings],
+            [timing.quartiles_s[1] for timing in timings],
+            color=_colour(device),
+            alpha=0.25,
+            linewidth=0,
+        )
+        axes.plot(sweep.sizes, medians, marker=_marker(device), color=_colour(device), label=f"{device}, measured here")
+        start = None if device == "cpu" or "cpu" not in sweep.devices else sweep.crossing(device)
+        if start is not None:
+            axes.axvline(start, color=INK, linestyle=":", linewidth=1.2, label=f"{device} wins from {start} on")
+    sized = [entry for entry in published if entry.size is not None]
+    for device, credit in dict.fromkeys((entry.device, f"{entry.chip}, {entry.date}") for entry in sized):
+        points = [entry for entry in sized if entry.device == device]
+        everything += [entry.seconds for entry in points]
+        axes.plot(
+            [entry.size for entry in points if entry.size is not None],
+            [entry.seconds for entry in points],
+            marker=_marker(device),
+            markerfacecolor=FACE,
+            linestyle="--",
+            color=_colour(device),
+            label=f"{device}, published ({credit})",
+        )
+    ticks = sorted({*sweep.sizes, *(entry.size for entry in sized if entry.size is not None)})
+    if _spans_decades(ticks):
+        axes.set_xscale("log", base=2)
+    axes.set_xticks(ticks, [str(tick) for tick in ticks])
+    axes.minorticks_off()
+    log = _spans_decades(everything)
+    _duration_axis(axes, "y", log=log)
+    axes.set_xlabel(sweep.parameter)
+    axes.set_ylabel("time of one call (log axis)" if log else "time of one call")
+    axes.set_title(title or sweep.label, color=INK, fontsize=11)
+    axes.legend(frameon=False, fontsize=9)
+    print(sweep_caption(sweep, published))
+    return figure
+
+
+def plot_raw_times(timings: Timing | Sequence[Timing], *, title: str = "Every reading, in the order taken") -> Figure:
+    """Draw every single reading, with the median as a line and the interquartile range as a band.
+
+    Returns:
+        The figure; its sentence is printed.
+    """
+    shown = [timings] if isinstance(timings, Timing) else list(timings)
+    figure, axes = _new_figure(7.5, 3.4)
+    for timing in shown:
+        colour = _colour(timing.device)
+        first, third = timing.quartiles_s
+        axes.axhspan(first, third, color=colour, alpha=0.18, linewidth=0)
+        axes.axhline(timing.median_s, color=colour, linewidth=1.2, label=f"{timing.label}, {timing.device}: median")
+        axes.plot(range(1, len(timing.times_s) + 1), timing.times_s, _marker(timing.device), color=colour, markersize=4)
+    every = [value for timing in shown for value in timing.times_s]
+    log = _spans_decades(every)
+    if not log:
+        axes.set_ylim(0, max(every) * 1.15)
+    _duration_axis(axes, "y", log=log)
+    axes.set_xlabel("reading")
+    axes.set_ylabel("time of one call")
+    axes.set_title(title, color=INK, fontsize=11)
+    axes.legend(frameon=False, fontsize=9)
+    print(raw_times_caption(shown))
+    return figure
+
+
+def plot_roofline(roofline: Roofline, *, title: str | None = None) -> Figure:
+    """Draw the two ceilings of a device and the measured operations under them; both axes are logarithmic.
+
+    Args:
+        roofline: the ceilings and the operations; those without any FLOP have no place here and are left out.
+        title: by default the device and the source of its ceilings.
+
+    Returns:
+        The figure; its sentence is printed.
+    """
+    figure, axes = _new_figure(7.5, 4.8)
+    shown = [operation for operation in roofline.operations if operation.flop > 0]
+    intensities = [roofline.ridge, *(operation.intensity for operation in shown)]
+    low, high = min(intensities) / 4, max(intensities) * 4
+    roof = [(value, roofline.attainable(value) / 1e9) for value in (low, roofline.ridge, high)]
+    axes.plot([x for x, _ in roof], [y for _, y in roof], color=INK, linewidth=2)
+    axes.axvline(roofline.ridge, color=INK, linestyle=":", linewidth=1.2)
+    for index, operation in enumerate(shown):
+        axes.plot(
+            operation.intensity,
+            operation.flop_per_s / 1e9,
+            OPERATION_MARKERS[index % len(OPERATION_MARKERS)],
+            color=COLOURS["cpu"] if roofline.limit(operation.intensity) == "memory" else COLOURS["mps"],
+            markersize=9,
+            label=f"{operation.label}, {roofline.share(operation):.0%} of the roof",
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    # the words stand beside the ridge, below the roof
+    bottom = min(roof[0][1], *(operation.flop_per_s / 1e9 for operation in shown)) if shown else roof[0][1]
+    axes.set_ylim(bottom / 3, roofline.flop_per_s / 1e9 * 4)
+    ratio = f"{roofline.bytes_per_s / 1e9:.0f} GB/s"
+    axes.text(roofline.ridge / 1.15, bottom / 2.4, "memory is the limit", ha="right", fontsize=9, color=INK)
+    axes.text(roofline.ridge * 1.15, bottom / 2.4, "arithmetic is the limit", ha="left", fontsize=9, color=INK)
+    axes.annotate(ratio, (low, roof[0][1]), textcoords="offset points", xytext=(16, -4), fontsize=9, color=INK)
+    axes.text(high, roof[2][1] * 1.2, f"{roofline.flop_per_s / 1e9:.0f} GFLOP/s", ha="right", fontsize=9, color=INK)
+    axes.set_xlabel("arithmetic intensity, FLOP for each byte moved (log axis)")
+    axes.set_ylabel("GFLOP/s (log axis)")
+    axes.set_title(title or f"Roofline of {roofline.device}, {roofline.source}", color=INK, fontsize=11)
+    if shown:
+        figure.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=2)
+    print(roofline_caption(roofline))
+    return figure

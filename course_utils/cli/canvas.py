@@ -1,0 +1,51 @@
+"""`course canvas`: write the points of a class as a CSV file that Canvas imports."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from course_utils.cli.return_feedback import find_results, require_folder
+from course_utils.cli.usage import UsageError
+
+SUMMARY = "write the points of a class as a CSV file for Canvas's gradebook"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("exercise", metavar="EXERCISE", help="number or name, such as 04 or 04_measuring_time")
+    parser.add_argument(
+        "--export", type=Path, metavar="FILE.csv", help="what Canvas gives under Grades, Export; its rows are kept"
+    )
+    parser.add_argument("--assignment", type=int, metavar="N", help="Canvas's number of the assignment")
+    parser.add_argument("--output", type=Path, metavar="FILE.csv", help="default: graded/EXERCISE/canvas.csv")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the file.
+
+    Returns:
+        0 when every student got points, 1 when there is something to look at before the import.
+    """
+    _, folder, results = find_results(arguments.exercise)
+    output: Path = arguments.output or folder / "canvas.csv"
+    require_folder(output)
+    from course_utils.grading.books.canvas import CanvasError, canvas_grades
+    from course_utils.grading.running.store import write_text
+
+    export = None
+    if arguments.export is not None:
+        try:
+            # Canvas writes a byte order mark, so that spreadsheets read it as UTF-8
+            export = arguments.export.read_bytes().decode("utf-8-sig")
+        except OSError as error:
+            raise UsageError(f"{arguments.export} cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{arguments.export} is not UTF-8, as Canvas's export is; export it again") from error
+    try:
+        written = canvas_grades(results, assignment_id=arguments.assignment, export=export)
+    except CanvasError as error:
+        raise UsageError(str(error)) from error
+    write_text(output.resolve().parent, output.name, written.text)
+    print(f"{output}: {written}")
+    return 1 if written.warnings else 0

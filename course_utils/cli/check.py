@@ -1,0 +1,86 @@
+"""`course check`: run an exercise's visible checks and say which task passed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from course_utils.cli.usage import UsageError
+from course_utils.exercises.course import Exercise, find_course_root, find_exercise
+from course_utils.exercises.notebook import Cell, UnreadableNotebookError, read_cells
+
+SUMMARY = "run the visible checks of an exercise: which task passed, yours against expected"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("exercise", metavar="EXERCISE", help="number or name, such as 04 or 04_measuring_time")
+    parser.add_argument("--notebook", type=Path, help="your notebook, if it is not the one in exercises/")
+    parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="for all cells (default: 120)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+
+def find_notebook(exercise: Exercise, given: Path | None) -> Path:
+    """Find the notebook to check.
+
+    Raises:
+        UsageError: when the exercise was never released, or the given file is not there.
+    """
+    if given is not None:
+        if not given.is_file():
+            raise UsageError(f"there is no file {given}; pass the notebook to check")
+        return given
+    if not exercise.released.is_file():
+        raise UsageError(
+            f"exercise {exercise.name} was never released: exercises/{exercise.name}/ has no notebook; "
+            f"an instructor makes it with `course release {exercise.name}`"
+        )
+    return exercise.released
+
+
+def require_exercise_cells(cells: tuple[Cell, ...], exercise: Exercise, notebook: Path) -> None:
+    """Make sure that a notebook belongs to the exercise.
+
+    Raises:
+        UsageError: when none of its graded cells does.
+    """
+    ids = {cell.grade_id for cell in cells if cell.graded}
+    reference = exercise.released if exercise.released.is_file() else exercise.source
+    known = {cell.grade_id for cell in read_cells(reference) if cell.graded}
+    if not ids & known:
+        raise UsageError(f"{notebook} has no check cells of exercise {exercise.name}; is it the right notebook?")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the checks.
+
+    Returns:
+        0 when every task passed, 1 when not.
+    """
+    if arguments.timeout <= 0:
+        raise UsageError(f"--timeout is {arguments.timeout:g}; it has to be above 0 seconds")
+    try:
+        root = find_course_root()
+        exercise = find_exercise(root, arguments.exercise)
+        notebook = find_notebook(exercise, arguments.notebook)
+        cells = read_cells(notebook)
+        require_exercise_cells(cells, exercise, notebook)
+    except (FileNotFoundError, LookupError, UnreadableNotebookError) as error:
+        raise UsageError(error.args[0]) from error
+    from tqdm import tqdm
+
+    from course_utils.exercises.read_progress import check_and_remember
+    from course_utils.exercises.runner import run_checks
+
+    total = sum(cell.kind == "code" for cell in cells)
+    quiet = arguments.json or not sys.stderr.isatty()
+    with tqdm(total=total, unit="cell", desc=exercise.name, disable=quiet, leave=False) as bar:
+        if arguments.notebook is None:
+            result = check_and_remember(root, exercise, cells, timeout_s=arguments.timeout, on_cell=bar.update)
+        else:
+            folder = notebook.resolve().parent
+            result = run_checks(exercise.name, cells, folder=folder, timeout_s=arguments.timeout, on_cell=bar.update)
+    print(json.dumps(result.to_dict(), indent=2) if arguments.json else result)
+    return 0 if result.passed else 1

@@ -1,0 +1,228 @@
+"""`course grade`: grade a class in a sandbox, one row for each student, come what may."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import difflib
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from course_utils.cli.usage import UsageError, require_exercise
+from course_utils.exercises.course import Exercise
+
+if TYPE_CHECKING:
+    from course_utils.grading.reading.collect import Collected
+    from course_utils.grading.running.batch import Batch
+    from course_utils.grading.running.cluster import Cluster
+    from course_utils.grading.running.outlets import Delivery
+    from course_utils.sandbox.limits import Limits
+
+SUMMARY = "grade a class: student code in a sandbox, checks outside it, one row for each student"
+INTERRUPTED = 130
+MOST_WORKERS = 1024
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("exercise", metavar="EXERCISE", help="number or name, such as 04 or 04_measuring_time")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        type=Path,
+        metavar="PATH",
+        help="a folder, or a zip from Moodle or Canvas (default: submitted/)",
+    )
+    parser.add_argument("--student", action="append", metavar="ID", help="grade this student only; may be repeated")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one for each core)")
+    parser.add_argument("--force", action="store_true", help="grade also what did not change")
+    parser.add_argument("--unsafe", action="store_true", help="no sandbox: student code gets your own rights")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="grade on a Dask cluster, such as tcp://10.0.0.5:8786")
+    parser.add_argument("--task-seconds", type=float, default=60.0, metavar="S", help="for one task (default: 60)")
+    parser.add_argument("--memory-gb", type=float, default=4.0, metavar="GB", help="for one submission (default: 4)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+    parser.add_argument("--db", metavar="URL", help="nbgrader's gradebook (default: gradebook.db in the course)")
+    parser.add_argument("--no-gradebook", action="store_true", help="leave nbgrader's gradebook alone")
+
+
+def make_limits(task_s: float, memory_gb: float) -> Limits:
+    """Make the limits; a submission has five times a task's time, at least.
+
+    Raises:
+        UsageError: when a limit is not above 0; the message has its value.
+    """
+    from course_utils.sandbox.limits import Limits
+
+    for name, value in (("--task-seconds", task_s), ("--memory-gb", memory_gb)):
+        if not 0 < value < float("inf"):
+            raise UsageError(f"{name} is {value:g}; it has to be above 0")
+    default = Limits()
+    return Limits(
+        task_s=task_s,
+        submission_s=max(default.submission_s, 5 * task_s),
+        memory_bytes=max(int(memory_gb * 1e9), 1),
+    )
+
+
+def read_source(exercise: Exercise) -> bytes:
+    """Read the instructor's notebook of an exercise.
+
+    Raises:
+        UsageError: when there is none.
+    """
+    try:
+        return exercise.source.read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"the instructor's notebook of {exercise.name} cannot be read: {exercise.source} ({error.strerror}); "
+            "grading needs solutions/, which a student's bundle has not"
+        ) from error
+
+
+def collect_submissions(path: Path, source: bytes, exercise: Exercise, limits: Limits) -> tuple[Collected, ...]:
+    """Find what was handed in.
+
+    Raises:
+        UsageError: when nothing was, or the folder, the zip or the instructor's notebook cannot be used.
+    """
+    from course_utils.grading.assignment import read_assignment
+    from course_utils.grading.reading.collect import CollectError, collect
+
+    if not path.exists():
+        raise UsageError(f"there is no {path}; give a folder with one folder for each student, or a zip, after --from")
+    try:
+        rows = collect(path, read_assignment(source, exercise.name), limits)
+    except (CollectError, ValueError) as error:
+        raise UsageError(str(error)) from error
+    if not rows:
+        raise UsageError(f"{path} holds no submission; put one folder or notebook for each student into it")
+    return rows
+
+
+def check_students(asked: Sequence[str] | None, rows: Sequence[Collected]) -> None:
+    """Make sure that the students asked for are there.
+
+    Raises:
+        UsageError: when one is not; the message has the nearest ids.
+    """
+    known = [row.student for row in rows]
+    for student in asked or ():
+        if student not in known:
+            near = difflib.get_close_matches(student, known, n=3, cutoff=0.4) or known[:3]
+            raise UsageError(f"no student is called {student!r}; the nearest: {', '.join(near)}")
+
+
+@contextlib.contextmanager
+def open_cluster(address: str | None, *, unsafe: bool) -> Iterator[Cluster | None]:
+    """Connect to a cluster, if there is to be one.
+
+    Raises:
+        UsageError: when it cannot be used.
+    """
+    if address is None:
+        yield None
+        return
+    from course_utils.grading.running.cluster import Cluster, ClusterError
+
+    try:
+        cluster = Cluster(address, unsafe=unsafe)
+    except ClusterError as error:
+        raise UsageError(str(error)) from error
+    with cluster:
+        yield cluster
+
+
+def grade(arguments: argparse.Namespace, exercise: Exercise, root: Path) -> tuple[Batch, Delivery]:
+    """Collect and grade.
+
+    Returns:
+        The batch, and what the outlets get of it.
+
+    Raises:
+        UsageError: when it cannot begin.
+    """
+    from course_utils.grading.running.batch import grade_batch
+    from course_utils.grading.running.job import surroundings_here
+    from course_utils.grading.running.outlets import Delivery
+    from course_utils.sandbox.sandbox import SandboxError, choose_sandbox
+
+    limits = make_limits(arguments.task_seconds, arguments.memory_gb)
+    source = read_source(exercise)
+    folder = root / "graded" / exercise.name
+    path = arguments.source or root / "submitted"
+    rows = collect_submissions(path, source, exercise, limits)
+    check_students(arguments.student, rows)
+    with open_cluster(arguments.cluster, unsafe=arguments.unsafe) as cluster:
+        try:
+            surroundings = (
+                cluster.surroundings
+                if cluster is not None
+                else surroundings_here(choose_sandbox("", unsafe=arguments.unsafe).name)
+            )
+        except SandboxError as error:
+            raise UsageError(str(error)) from error
+        try:
+            batch = grade_batch(
+                source,
+                exercise.name,
+                rows,
+                folder,
+                surroundings=surroundings,
+                limits=limits,
+                only=arguments.student,
+                force=arguments.force,
+                unsafe=arguments.unsafe,
+                runner=cluster,
+                workers=arguments.workers,
+                progress=not arguments.json,
+            )
+        except OSError as error:
+            raise UsageError(f"results cannot be written below {folder}: {error.strerror or error}") from error
+    url = None if arguments.no_gradebook else arguments.db or f"sqlite:///{root / 'gradebook.db'}"
+    elsewhere = not path.resolve().is_relative_to((root / "submitted").resolve())
+    return batch, Delivery(
+        exercise.name, source, root, folder, batch.results, url, rows=rows, limits=limits, elsewhere=elsewhere
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Grade and report.
+
+    Returns:
+        0 when all who were to be graded are, 1 when some could not be, 130 after Ctrl-C, which keeps what was graded.
+    """
+    if arguments.workers is not None and not 1 <= arguments.workers <= MOST_WORKERS:
+        raise UsageError(f"--workers is {arguments.workers}; it has to be from 1 to {MOST_WORKERS}")
+    if arguments.db is not None and arguments.no_gradebook:
+        raise UsageError("--db and --no-gradebook contradict each other; use one of them")
+    root, exercise = require_exercise(arguments.exercise)
+    batch, delivery = grade(arguments, exercise, root)
+    print(json.dumps(to_dict(batch), indent=2) if arguments.json else batch)
+
+    from course_utils.grading.running.batch import REPORT
+    from course_utils.grading.running.outlets import deliver
+
+    failures = deliver(delivery)
+    for failure in failures:
+        print(f"course grade: {failure}", file=sys.stderr)
+    if not arguments.json:
+        print(f"report: {delivery.folder / REPORT}")
+    if batch.stopped:
+        return INTERRUPTED
+    asked = [result for result in batch.results if not arguments.student or result.student in arguments.student]
+    return 0 if all(result.graded for result in asked) and not failures else 1
+
+
+def to_dict(batch: Batch) -> dict[str, object]:
+    """Return plain data for JSON: the results, who waits, and what to know."""
+    return {
+        "assignment": batch.assignment,
+        "results": [json.loads(result.to_json()) for result in batch.results],
+        "waiting": list(batch.waiting),
+        "reused": batch.reused,
+        "stopped": batch.stopped,
+        "warnings": list(batch.warnings),
+    }

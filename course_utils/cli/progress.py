@@ -1,0 +1,49 @@
+"""`course progress`: which exercises are solved, and what to do next."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from course_utils.cli.usage import UsageError, require_course
+
+SUMMARY = "show which exercises are solved, and what to do next; runs only what changed"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("--no-run", action="store_true", help="run nothing, show what is known from earlier checks")
+    parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="for one notebook (default: 120)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Find out and report.
+
+    Returns:
+        0 when every exercise is solved, 1 when not.
+    """
+    if not arguments.timeout > 0:
+        raise UsageError(f"--timeout is {arguments.timeout:g}; it has to be above 0 seconds")
+    from tqdm import tqdm
+
+    from course_utils.exercises.read_progress import read_progress, released_exercises
+
+    root = require_course()
+    total = len(released_exercises(root))
+    if not total:
+        raise UsageError(
+            f"there is no exercise in {root / 'exercises'}; an instructor makes them with `course release`"
+        )
+    quiet = arguments.json or not sys.stderr.isatty()
+    with tqdm(total=total, unit="exercise", disable=quiet, leave=False) as bar:
+
+        def show(name: str) -> None:
+            bar.set_description(name)
+            bar.update()
+
+        progress = read_progress(root, run=not arguments.no_run, timeout_s=arguments.timeout, on_exercise=show)
+    rows = [exercise.to_dict() for exercise in progress.exercises]
+    print(json.dumps({"solved": progress.solved, "exercises": rows}, indent=2) if arguments.json else progress)
+    return 0 if progress.solved else 1

@@ -1,0 +1,1 @@
+"""Which device computes here, on which chip, and under which environment variables."""

@@ -1,0 +1,27 @@
+"""The doctor: why can this machine not use MPS, and what helps.
+
+    from course_utils.doctor import Report, describe, diagnose
+    Report.of(describe())
+
+`describe` reads the machine into a `Snapshot`, `diagnose` turns any snapshot into findings, the root cause first.
+Nothing here imports torch in this process: a child process does. Import this module before torch, and it knows which
+environment variables torch saw (`torch_start`).
+"""
+
+from course_utils.doctor.describe import describe
+from course_utils.doctor.diagnose import diagnose
+from course_utils.doctor.findings import Finding
+from course_utils.doctor.report import Report
+from course_utils.doctor.snapshot import Snapshot, SnapshotError, Variable, from_json, read_snapshot
+
+__all__ = [
+    "Finding",
+    "Report",
+    "Snapshot",
+    "SnapshotError",
+    "Variable",
+    "describe",
+    "diagnose",
+    "from_json",
+    "read_snapshot",
+]

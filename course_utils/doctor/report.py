@@ -1,0 +1,157 @@
+"""The doctor's report: what works here, what does not, and what to do; for a terminal, a notebook, and a program."""
+
+from __future__ import annotations
+
+import html
+import json
+import textwrap
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from course_utils.doctor.diagnose import diagnose
+from course_utils.doctor.findings import SEVERITIES, Finding
+from course_utils.doctor.requirements import course_bounds, known
+from course_utils.doctor.rules.conditions import is_mac, macos_text
+from course_utils.doctor.snapshot import NONE, Snapshot
+from course_utils.reporting.tables import html_table, text_table
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """A snapshot with its findings.
+
+    Args:
+        snapshot: the machine.
+        findings: what `diagnose` found, the root cause first.
+    """
+
+    snapshot: Snapshot
+    findings: tuple[Finding, ...]
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Report:
+        """Diagnose a snapshot and report on it."""
+        return cls(snapshot, diagnose(snapshot))
+
+    @property
+    def mps_usable(self) -> bool:
+        """True only where a computation on MPS gave the CPU's answer."""
+        return is_mac(self.snapshot) and self.snapshot.mps_state == "usable"
+
+    @property
+    def all_well(self) -> bool:
+        """True where MPS is usable and there is neither an error nor a warning."""
+        return self.mps_usable and all(finding.severity == "note" for finding in self.findings)
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """What this machine is, what works and what does not, one line each."""
+        works, fails = _devices(self.snapshot)
+        lines = [f"This is {_machine(self.snapshot)}."]
+        lines += ["Works:         " + "; ".join(works)] if works else []
+        lines += ["Does not work: " + "; ".join(fails)] if fails else []
+        unknown = [] if works or fails else ["Nothing is known of torch and its devices."]
+        return (*lines, *unknown)
+
+    def to_json(self) -> str:
+        """Write the report as JSON: verdict, findings, snapshot."""
+        return json.dumps(
+            {
+                "mps_usable": self.mps_usable,
+                "all_well": self.all_well,
+                "headline": list(self.headline),
+                "findings": [asdict(finding) for finding in self.findings],
+                "snapshot": json.loads(self.snapshot.to_json()),
+            },
+            indent=2,
+            ensure_ascii=False,
+        )
+
+    def _summary(self) -> str:
+        counts = [(sum(f.severity == severity for f in self.findings), severity) for severity in SEVERITIES]
+        words = ", ".join(f"{number} {severity}{'s' if number > 1 else ''}" for number, severity in counts if number)
+        return words or "nothing to do"
+
+    def _details(self) -> list[tuple[str, str]]:
+        """The values that a helper looks at first."""
+        snapshot = self.snapshot
+        rows = [("field", "value")]
+        packages = (("torch", snapshot.torch), ("torchvision", snapshot.torchvision), ("numpy", snapshot.numpy))
+        rows.append(("packages", ", ".join(f"{name} {_word(version, 'missing')}" for name, version in packages)))
+        rows.append(("python", f"{_word(snapshot.python)} ({_word(snapshot.machine)}) at {_word(snapshot.prefix)}"))
+        memory = "unknown" if snapshot.memory_bytes is None else f"{snapshot.memory_bytes / 2**30:.0f} GiB"
+        rows.append(("memory", memory))
+        variables = "unknown"
+        if snapshot.variables is not None:
+            variables = ", ".join(f"{v.name}={v.value}" for v in snapshot.variables) or "none that matter is set"
+        rows.append(("variables", variables))
+        return rows
+
+    def __str__(self) -> str:
+        lines = [
+            line
+            for text in self.headline
+            for line in textwrap.wrap(text, 116, subsequent_indent=" " * 15, break_on_hyphens=False)
+        ]
+        mark = "[ok]" if self.all_well else "[!]" if self.mps_usable else "[x]"
+        state = "usable" if self.mps_usable else "not usable"
+        lines += [f"{mark} MPS is {state} here; {self._summary()}.", ""]
+        for finding in self.findings:
+            lines += [str(finding), ""]
+        return "\n".join([*lines, *text_table(self._details()[1:])])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<p>{html.escape(line)}</p>" for line in self.headline)
+        items = "".join(f"<li>{finding._repr_html_()}</li>" for finding in self.findings)
+        state = "usable" if self.mps_usable else "not usable"
+        verdict = f"<p><b>MPS is {state} here; {html.escape(self._summary())}.</b></p>"
+        return head + verdict + (f"<ol>{items}</ol>" if items else "") + html_table("This machine", self._details())
+
+
+def _word(value: Any, none: str = NONE) -> str:
+    """Write a value of a snapshot: unknown, not there, or itself."""
+    if value is None:
+        return "unknown"
+    return none if value == NONE else str(value)
+
+
+def _machine(snapshot: Snapshot) -> str:
+    """Name the system and the processor."""
+    if snapshot.system is None:
+        return "a machine of unknown system"
+    chip = snapshot.chip or "processor unknown"
+    if is_mac(snapshot):
+        model = f"{snapshot.model}, " if snapshot.model else ""
+        return f"{macos_text(snapshot)} on a Mac ({model}{chip}, Python for {_word(snapshot.machine)})"
+    version = f"{snapshot.os_version}, " if snapshot.os_version else ""
+    container = "" if snapshot.container in (None, NONE) else f", in a container ({snapshot.container})"
+    return f"{snapshot.system} ({version}{_word(snapshot.machine)}, {chip}{container})"
+
+
+def _devices(snapshot: Snapshot) -> tuple[list[str], list[str]]:
+    """Say which devices work and which do not, each with its reason."""
+    works, fails = [], []
+    if snapshot.torch_import == "ok":
+        torch = known(snapshot.torch)
+        enough = torch is not None and torch.at_least(course_bounds().torch_from)
+        works.append(f"the CPU, with torch {_word(snapshot.torch)}" + (": every lesson runs on it" if enough else ""))
+    elif snapshot.torch_import is not None or snapshot.torch == NONE:
+        fails.append("torch, and with it every device: " + (snapshot.torch_error or "it is not installed"))
+    if is_mac(snapshot):
+        if snapshot.mps_state == "usable":
+            works.append(f"MPS: {snapshot.mps_reason or 'it computes'}")
+        elif snapshot.mps_state is not None:
+            fails.append(f"MPS, {snapshot.mps_state}: {snapshot.mps_reason or 'see below'}")
+        elif snapshot.mps_available is False:
+            fails.append("MPS: torch says that it is not available")
+        return works, fails
+    if snapshot.system is not None:
+        fails.append("MPS: it exists only on macOS with an Apple chip")
+    if snapshot.cuda_state == "usable":
+        works.append(f"CUDA{f' ({snapshot.gpu})' if snapshot.gpu else ''}: {snapshot.cuda_reason or 'it computes'}")
+    elif snapshot.cuda_state is not None:
+        fails.append(f"CUDA: {snapshot.cuda_reason or snapshot.cuda_state}")
+    return works, fails

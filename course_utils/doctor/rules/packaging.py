@@ -1,0 +1,137 @@
+"""Rules about the environment around torch: two OpenMP runtimes, a wrong index, a notebook in another environment."""
+
+from __future__ import annotations
+
+import re
+
+from course_utils.doctor.findings import Finding
+from course_utils.doctor.rules import Rule
+from course_utils.doctor.rules.conditions import environment_of, is_mac, quoted
+from course_utils.doctor.snapshot import Snapshot
+
+# what PyTorch's index offers only for Linux and Windows
+_NO_MAC_WHEELS = re.compile(r"download\.pytorch\.org/whl/(?:nightly/|test/)?(?P<kind>cu\d+|rocm[\d.]*|xpu)\b")
+_NO_SUCH_INDEX = re.compile(r"download\.pytorch\.org/whl/(?:nightly/|test/)?(?P<kind>macos(?:/arm64)?|mps|metal)\b")
+
+
+def _owner(path: str) -> str:
+    """Name what brought a library: a package of site-packages, or the environment itself (conda)."""
+    package = re.search(r"site-packages/([^/]+)/", path)
+    if package is None:
+        return "the environment (conda)"
+    # torch's wheels up to 2.0 carry one copy in torch and one in functorch
+    return "torch" if package[1] in ("torch", "functorch") else package[1].removesuffix(".libs")
+
+
+def openmp_duplicate(snapshot: Snapshot) -> Finding | None:
+    """Two OpenMP runtimes in one process abort it, or compute wrongly."""
+    files = [path for path in snapshot.openmp or () if re.search(r"lib(?:omp|iomp5)\b", path)]
+    owners = list(dict.fromkeys(_owner(path) for path in files))
+    said = next(
+        (text for text in (snapshot.torch_error, snapshot.mps_reason) if "OMP: Error #15" in (text or "")), None
+    )
+    if len(owners) < 2 and said is None:
+        return None
+    signs = [said] if said else []
+    signs += [f"the environment holds {', '.join(files)}"] if len(owners) > 1 else []
+    conda = snapshot.environment_kind == "conda"
+    return Finding(
+        severity="error" if said else "warning",
+        code="openmp-duplicate",
+        what="Two OpenMP runtimes"
+        + (f" (from {' and '.join(owners)})" if len(owners) > 1 else "")
+        + " meet here: loaded into one process, they abort it with OMP Error #15 or slow it down.",
+        how_known="; ".join(signs),
+        fix="Make an environment in which torch, NumPy and what else carries OpenMP come from one source: all from "
+        "conda-forge or all from pip. Do not set KMP_DUPLICATE_LIB_OK.",
+        command="conda env create -f environment.yml" if conda else "rm -r .venv && make lab",
+        source="pytorch #78490, #83540; cvg/Hierarchical-Localization #491 (torch 1.12 to 2.x)",
+    )
+
+
+def wrong_index(snapshot: Snapshot) -> Finding | None:
+    """An index without macOS wheels, or one that does not exist."""
+    if not is_mac(snapshot):
+        return None
+    for setting in snapshot.package_indexes or ():
+        name, _, address = setting.partition("=")
+        no_mac, no_index = _NO_MAC_WHEELS.search(address), _NO_SUCH_INDEX.search(address)
+        if no_mac is None and no_index is None:
+            continue
+        if no_mac is not None:
+            kind = "CUDA" if no_mac["kind"].startswith("cu") else no_mac["kind"]
+            what = f"The package index is PyTorch's for {kind} ({address}): it has no wheels for macOS."
+        else:
+            what = f"The package index {address} does not exist: macOS wheels are in the ordinary Python package index."
+        return Finding(
+            severity="warning",
+            code="wrong-index",
+            what=what,
+            how_known=f"{name} is {address}",
+            fix="Remove the setting; on a Mac plain `pip install torch torchvision` takes the arm64 wheel, which "
+            "holds MPS.",
+            command=_unset(name),
+            source="Apple's page on PyTorch for Metal; pytorch #157271, #167679 (no index called mps or macos)",
+        )
+    return None
+
+
+def _unset(name: str) -> str | None:
+    """Write the command that removes an index setting of pip or uv."""
+    if name.startswith("UV_"):
+        return f"unset {name}"
+    if name.startswith(":env:."):
+        return "unset PIP_" + name.removeprefix(":env:.").upper().replace("-", "_")
+    return f"python -m pip config unset {name}" if re.fullmatch(r"[\w.-]+", name) else None
+
+
+def kernel_elsewhere(snapshot: Snapshot) -> Finding | None:
+    """Notebooks run with the Python of another environment than the one the doctor looks at."""
+    here = snapshot.executable or (f"{snapshot.prefix}/bin/python" if snapshot.prefix else None)
+    if here is None or snapshot.kernel_executable is None:
+        return None
+    kernel, lab = environment_of(snapshot.kernel_executable), snapshot.lab_executable
+    if kernel != environment_of(here):
+        return Finding(
+            severity="warning",
+            code="kernel-elsewhere",
+            what="JupyterLab's kernel is another environment: notebooks do not use the torch that is installed here.",
+            how_known=f"this environment is {environment_of(here)}, notebooks run {snapshot.kernel_executable}",
+            fix="Make this environment the kernel, then choose it in JupyterLab (Kernel > Change Kernel); `course lab` "
+            "always opens this environment's.",
+            command=f"{quoted(here)} -m ipykernel install --user --name apple-silicon-course",
+            source="Jupyter documentation: a kernel is the Python named in its kernel.json",
+        )
+    if not snapshot.in_notebook or lab is None or environment_of(lab) == kernel:
+        return None
+    return Finding(
+        # a central JupyterLab with kernels from elsewhere is a fair set-up, as long as MPS computes in this one
+        severity="note" if snapshot.mps_state == "usable" else "warning",
+        code="kernel-elsewhere",
+        what="JupyterLab runs in one environment and this notebook's kernel in another one: what you install next to "
+        "JupyterLab does not arrive here.",
+        how_known=f"JupyterLab runs {lab}, this notebook runs {here}",
+        fix="Install with `%pip` in a cell, which reaches the notebook's own environment; or start JupyterLab with "
+        "`course lab` in the environment that holds torch.",
+        command="course lab",
+        source="Jupyter documentation: a kernel is the Python named in its kernel.json",
+    )
+
+
+def lab_elsewhere(snapshot: Snapshot) -> Finding | None:
+    """The jupyter-lab on the PATH belongs to another environment."""
+    here, lab = snapshot.executable, snapshot.lab_executable
+    if snapshot.in_notebook or here is None or lab is None or environment_of(lab) == environment_of(here):
+        return None
+    return Finding(
+        severity="note",
+        code="lab-elsewhere",
+        what="The `jupyter lab` of this terminal is another environment's, whose notebooks may lack this torch.",
+        how_known=f"jupyter-lab is {lab}, this environment is {environment_of(here)}",
+        fix="Start JupyterLab with `course lab`, which uses this environment.",
+        command="course lab",
+        source="Jupyter documentation: JupyterLab's own environment holds its default kernel",
+    )
+
+
+RULES: tuple[Rule, ...] = (kernel_elsewhere, wrong_index, openmp_duplicate, lab_elsewhere)

@@ -1,0 +1,262 @@
+"""What a machine looked like at one moment: plain values that can be sent, read and described in a test.
+
+None means unknown, the word "none" means looked for and not there. A snapshot holds nothing private: see `privacy`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import types
+import typing
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from course_utils.reporting.tables import html_table, text_table
+
+FORMAT = 1
+KIND = "course-snapshot"
+NONE = "none"
+LARGEST_FILE_BYTES = 1_000_000
+
+TorchImport = Literal["ok", "missing", "raised", "exited", "killed", "timed out"]
+State = Literal["usable", "present but unusable", "absent"]
+EnvironmentKind = Literal["venv", "uv", "conda", "system"]
+
+
+class SnapshotError(ValueError):
+    """A file or text that is no snapshot; the message is one sentence."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One environment variable that torch, pip or the course reads.
+
+    Args:
+        name: such as "PYTORCH_ENABLE_MPS_FALLBACK".
+        value: its value now.
+        before_torch: whether torch saw this value when it loaded; None if unknown.
+    """
+
+    name: str
+    value: str
+    before_torch: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """One machine and one Python environment; every field may be None, unknown.
+
+    Args:
+        system: `platform.system()`: "Darwin", "Linux" or "Windows".
+        os_version: the product version, such as "15.6.1" for macOS or "Debian GNU/Linux 12".
+        os_build: macOS's build, such as "24G90".
+        kernel: `platform.release()`, such as "24.6.0" or "6.6.12-linuxkit".
+        kernel_version: the architecture named in `platform.version()`, such as "RELEASE_ARM64_T6000".
+        machine: `platform.machine()`, the architecture that this Python is built for.
+        translated: whether Rosetta translates this process (`sysctl.proc_translated`).
+        apple_silicon: whether the chip is Apple's (`hw.optional.arm64`).
+        chip: the processor's name, such as "Apple M1 Pro".
+        model: the computer's model, such as "MacBookPro18,3" or "VirtualMac2,1".
+        gpu: the GPU's name as torch gives it (torch 2.9 and newer on MPS).
+        virtual_machine: whether a hypervisor runs this system (`kern.hv_vmm_present`).
+        container: "docker", "podman", ... or "none".
+        sandbox: what restricts this process, such as "App Sandbox", or "none".
+        ci: the continuous integration service, such as "GitHub Actions", or "none".
+        memory_bytes: RAM, bytes.
+        nvidia_driver: version of the NVIDIA driver, or "none".
+        python: the Python's version.
+        executable: the Python that ran the doctor; a home folder is written as ~.
+        prefix: the environment it belongs to.
+        environment_kind: "venv", "uv", "conda" or "system".
+        torch: installed version, or "none".
+        torchvision: installed version, or "none".
+        numpy: installed version, or "none".
+        torch_import: how importing torch in a child process ended.
+        torch_error: the error's first line, the exit code or the signal, with the last words on standard error.
+        torch_file: the file that was imported as torch.
+        torch_cuda: the CUDA version that torch was built for, or "none".
+        mps_built: `torch.backends.mps.is_built()`.
+        mps_available: `torch.backends.mps.is_available()`.
+        mps_message: torch's own words when asked for an MPS tensor where MPS is not available.
+        mps_state: what a small computation on MPS found.
+        mps_reason: how that is known.
+        cuda_state: what a small computation on CUDA found.
+        cuda_reason: how that is known.
+        variables: environment variables that matter and are set.
+        shell_exports: variables that a notebook cell exported in a shell of its own, which no Python sees.
+        openmp: files of the OpenMP runtimes libomp and libiomp5, relative to `prefix`.
+        package_indexes: pip's and uv's settings of package indexes, "name=address", without credentials.
+        in_notebook: whether the doctor ran in a notebook.
+        kernel_executable: the Python that notebooks run, from the kernel or its specification.
+        lab_executable: the Python, or the script, that starts JupyterLab.
+    """
+
+    system: str | None = None
+    os_version: str | None = None
+    os_build: str | None = None
+    kernel: str | None = None
+    kernel_version: str | None = None
+    machine: str | None = None
+    translated: bool | None = None
+    apple_silicon: bool | None = None
+    chip: str | None = None
+    model: str | None = None
+    gpu: str | None = None
+    virtual_machine: bool | None = None
+    container: str | None = None
+    sandbox: str | None = None
+    ci: str | None = None
+    memory_bytes: int | None = None
+    nvidia_driver: str | None = None
+    python: str | None = None
+    executable: str | None = None
+    prefix: str | None = None
+    environment_kind: EnvironmentKind | None = None
+    torch: str | None = None
+    torchvision: str | None = None
+    numpy: str | None = None
+    torch_import: TorchImport | None = None
+    torch_error: str | None = None
+    torch_file: str | None = None
+    torch_cuda: str | None = None
+    mps_built: bool | None = None
+    mps_available: bool | None = None
+    mps_message: str | None = None
+    mps_state: State | None = None
+    mps_reason: str | None = None
+    cuda_state: State | None = None
+    cuda_reason: str | None = None
+    variables: tuple[Variable, ...] | None = None
+    shell_exports: tuple[str, ...] | None = None
+    openmp: tuple[str, ...] | None = None
+    package_indexes: tuple[str, ...] | None = None
+    in_notebook: bool | None = None
+    kernel_executable: str | None = None
+    lab_executable: str | None = None
+
+    def variable(self, name: str) -> Variable | None:
+        """Look up an environment variable; None where it is not set, or nothing is known of variables."""
+        return next((variable for variable in self.variables or () if variable.name == name), None)
+
+    def to_json(self) -> str:
+        """Write the snapshot as JSON; `from_json` reads it back."""
+        return json.dumps({"kind": KIND, "format": FORMAT, **asdict(self)}, indent=2, ensure_ascii=False)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [("field", "value")]
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "variables" and value:
+                value = ", ".join(f"{variable.name}={variable.value}" for variable in value)
+            elif isinstance(value, tuple):
+                value = ", ".join(value) or NONE
+            rows.append((field.name, "unknown" if value is None else str(value)))
+        return rows
+
+    def __str__(self) -> str:
+        return "\n".join(text_table(self._rows()))
+
+    def _repr_html_(self) -> str:
+        return html_table("Snapshot of a machine", self._rows())
+
+
+def _fits(value: object, kind: Any) -> bool:
+    """Say whether a JSON value has the type of a field."""
+    origin, parts = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):  # X | None is the one or the other, by what X is
+        return any(_fits(value, part) for part in parts)
+    if origin is Literal:
+        return isinstance(value, str) and value in parts
+    if origin is tuple:
+        return isinstance(value, list) and all(_fits(item, parts[0]) for item in value)
+    if kind is Variable:
+        hints = typing.get_type_hints(Variable)
+        return isinstance(value, dict) and all(_fits(value.get(name), part) for name, part in hints.items())
+    # text holds nothing that a terminal would obey: a snapshot comes from somebody else's machine
+    printable = not isinstance(value, str) or value.isprintable()
+    return isinstance(value, kind) and printable and not (kind is int and isinstance(value, bool))
+
+
+def _wanted(kind: Any) -> str:
+    """Name a field's type for a reader."""
+    parts = [part for part in typing.get_args(kind) if part is not types.NoneType]
+    part = parts[0] if parts else kind
+    if typing.get_origin(part) is Literal:
+        return "one of " + ", ".join(map(repr, typing.get_args(part)))
+    names = {str: "printable text on one line", int: "a whole number", bool: "true or false"}
+    return names.get(part, "a list")
+
+
+def from_json(text: str) -> Snapshot:
+    """Read a snapshot that `Snapshot.to_json` wrote; what it does not say is unknown.
+
+    Raises:
+        SnapshotError: when the text is no snapshot, or one of a newer course; one sentence.
+    """
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SnapshotError("it is not JSON; a snapshot is what `course doctor --save FILE` writes") from error
+    if not isinstance(data, dict) or data.get("kind") != KIND:
+        raise SnapshotError(
+            f'it is JSON but no snapshot: its "kind" is not "{KIND}"; write one with `course doctor --save FILE`'
+        )
+    number = data.get("format")
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        raise SnapshotError(f"its format is {number!r}, not a number from 1 to {FORMAT}; save the snapshot again")
+    if number > FORMAT:
+        raise SnapshotError(f"its format is {number}, this course reads up to {FORMAT}; update the course")
+    kinds = typing.get_type_hints(Snapshot)
+    values: dict[str, Any] = {}
+    for name, value in data.items():
+        if name in ("kind", "format"):
+            continue
+        if name not in kinds:
+            near = difflib.get_close_matches(name, kinds, n=1)
+            raise SnapshotError(
+                f"it has a field {name!r} that format {FORMAT} does not know"
+                + (f"; the nearest: {near[0]}" if near else "")
+            )
+        if not _fits(value, kinds[name]):
+            raise SnapshotError(f"its field {name!r} is {_short(value)}; it has to be {_wanted(kinds[name])} or null")
+        values[name] = value
+    for name in ("shell_exports", "openmp", "package_indexes"):
+        if values.get(name) is not None:
+            values[name] = tuple(values[name])
+    if values.get("variables") is not None:
+        values["variables"] = tuple(
+            Variable(item["name"], item["value"], item.get("before_torch")) for item in values["variables"]
+        )
+    return Snapshot(**values)
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=True)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def read_snapshot(path: Path | str) -> Snapshot:
+    """Read a snapshot file.
+
+    Raises:
+        SnapshotError: when it cannot be read or is no snapshot; one sentence that names the file.
+    """
+    path = Path(path)
+    try:
+        if not path.is_file():
+            raise SnapshotError(f"{path} is not a file; give the file that `course doctor --save FILE` wrote")
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FILE_BYTES + 1)
+        if len(content) > LARGEST_FILE_BYTES:
+            raise SnapshotError(f"{path} is larger than {LARGEST_FILE_BYTES} bytes, so it is no snapshot")
+        return from_json(content.decode("utf-8-sig"))
+    except OSError as error:
+        raise SnapshotError(f"{path} cannot be read ({error.strerror}); check the name and the permissions") from error
+    except UnicodeDecodeError as error:
+        raise SnapshotError(f"{path} is not text; give the file that `course doctor --save FILE` wrote") from error
+    except SnapshotError as error:
+        if str(error).startswith(str(path)):
+            raise
+        raise SnapshotError(f"{path} cannot be used: {error}") from error

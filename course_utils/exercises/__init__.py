@@ -1,0 +1,1 @@
+"""What an exercise is: running its visible checks, progress, and the file to hand in."""

@@ -1,0 +1,72 @@
+"""Run a notebook's code cells in this process and report each; started by `course_utils.exercises.runner` as a child.
+
+    python -m course_utils.exercises.cell_runner WRITE_FD < cells.json
+
+Standard input: a JSON list of [number, source]. One JSON line for each finished cell goes to the file descriptor.
+IPython's shell runs the cells, without a kernel and without nbformat, so that a check costs what the code costs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+MAX_OUTPUT_CHARACTERS = 20_000
+
+
+def main() -> None:
+    """Run the cells that stand on standard input."""
+    cells: list[tuple[int, str]] = json.load(sys.stdin)
+    with open(int(sys.argv[1]), "w", encoding="utf-8", buffering=1) as results:
+        # a cell that calls input() gets an end of file at once instead of waiting
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        from IPython.core.interactiveshell import InteractiveShell
+        from IPython.utils.capture import capture_output
+
+        shell = InteractiveShell.instance(colors="nocolor", xmode="Plain")
+        for number, source in cells:
+            print(json.dumps({"started": number}), file=results)
+            written_before = _size_of_stderr()
+            with capture_output(display=False) as captured:
+                outcome = shell.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]
+            error = outcome.error_before_exec or outcome.error_in_exec
+            finished = {
+                "finished": number,
+                "error": None if error is None else f"{type(error).__name__}: {error}",
+                "output": captured.stdout[:MAX_OUTPUT_CHARACTERS],
+                "stderr": (captured.stderr + _stderr_after(written_before))[:MAX_OUTPUT_CHARACTERS],
+                "value": outcome.result if isinstance(outcome.result, int | float) else None,
+                "reports": _take_reports(),
+            }
+            print(json.dumps(finished), file=results)
+
+
+def _size_of_stderr() -> int:
+    try:
+        return os.fstat(2).st_size
+    except OSError:  # a cell closed it
+        return 0
+
+
+def _stderr_after(position: int) -> str:
+    """Return what libraries wrote past Python, where standard error is a file that can be read back."""
+    written = _size_of_stderr() - position
+    return os.pread(2, written, position).decode("utf-8", "replace") if written > 0 else ""
+
+
+def _take_reports() -> list[dict[str, Any]]:
+    """Return the tasks checked since the last call, as plain data."""
+    checks = sys.modules.get("course_utils.exercises.task")
+    if checks is None:
+        return []
+    from dataclasses import asdict
+
+    taken = [asdict(report) for report in checks.reports]
+    checks.reports.clear()
+    return taken
+
+
+if __name__ == "__main__":
+    main()

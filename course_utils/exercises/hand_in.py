@@ -1,0 +1,81 @@
+"""Make the one file that a student hands in: the notebook as it is, without outputs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from course_utils.exercises.notebook import Cell
+
+FOLDER = "submit"
+_STUDENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9.@_-]{0,63}")
+# the grader reads files up to this size; without outputs only pasted pictures make one larger
+LARGEST_BYTES = 20 * 1024**2
+
+
+def file_name(exercise: str, student: str | None) -> str:
+    """Return the name of the file to hand in, such as 04_measuring_time_ada.ipynb.
+
+    Raises:
+        ValueError: when the id could not be part of a file's name everywhere.
+    """
+    if student is None:
+        return f"{exercise}.ipynb"
+    if not _STUDENT.fullmatch(student):
+        raise ValueError(
+            f"{student!r} cannot be part of a file's name; an id has letters, digits, dots, hyphens, underscores or @, "
+            "begins with a letter or digit, and has at most 64 characters"
+        )
+    return f"{exercise}_{student}.ipynb"
+
+
+def without_outputs(notebook: dict[str, Any]) -> dict[str, Any]:
+    """Return a notebook whose code cells have neither outputs nor run numbers; all else is the student's."""
+    cells = [cell | {"outputs": [], "execution_count": None} if _is_code(cell) else cell for cell in notebook["cells"]]
+    return notebook | {"cells": cells}
+
+
+def _is_code(cell: object) -> bool:
+    return isinstance(cell, dict) and cell.get("cell_type") == "code"
+
+
+def find_doubts(cells: tuple[Cell, ...], size_bytes: int) -> tuple[str, ...]:
+    """Return what a grader may trip over, one sentence each.
+
+    Args:
+        cells: the notebook's cells.
+        size_bytes: the size of the file to hand in.
+    """
+    ids = Counter(cell.grade_id for cell in cells if cell.kind == "code")
+    doubts = [
+        f"the cell {grade_id} is there {times} times, and only one can count; delete the others"
+        for grade_id, times in ids.items()
+        if grade_id is not None and times > 1
+    ]
+    if size_bytes > LARGEST_BYTES:
+        doubts.append(f"the file has {size_bytes / 1024**2:.0f} MB, more than graders read; take pasted pictures out")
+    return tuple(doubts)
+
+
+def write_notebook(notebook: dict[str, Any], path: Path) -> int:
+    """Write a notebook at once or not at all.
+
+    Returns:
+        The size of the file, bytes.
+    """
+    data = (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    finally:
+        Path(name).unlink(missing_ok=True)
+    return len(data)

@@ -1,0 +1,84 @@
+"""What is known of the exercises from earlier runs of their checks, so that nothing that did not change runs again.
+
+A result is kept in the course's hidden folder .course/ under the content that it came from: the code of all cells, the
+student's and the checks', and the course's version. Another content is simply not known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from course_utils.data.version import VERSION
+from course_utils.exercises.task import Outcome, Report
+from course_utils.exercises.notebook import Cell
+from course_utils.exercises.runner import PracticeResult
+
+FOLDER = ".course"
+
+
+def content_digest(cells: tuple[Cell, ...]) -> str:
+    """Return the content hash of everything in a notebook that can change what its checks say."""
+    rows = [[cell.grade_id, cell.graded, cell.points, cell.source] for cell in cells if cell.kind == "code"]
+    return hashlib.sha256(json.dumps([VERSION, rows]).encode()).hexdigest()
+
+
+def recall(root: Path, exercise: str, cells: tuple[Cell, ...]) -> PracticeResult | None:
+    """Return what the checks said of exactly these cells, or None when that is not known.
+
+    Args:
+        root: the course's root.
+        exercise: the exercise's name.
+        cells: the cells of the student's notebook as it is now.
+    """
+    try:
+        kept = json.loads(_file(root, exercise).read_text(encoding="utf-8"))
+        if kept["digest"] != content_digest(cells):
+            return None
+        return _read_result(kept["result"])
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError):
+        return None  # nothing kept, or something that is not ours: then nothing is known
+
+
+def remember(root: Path, exercise: str, cells: tuple[Cell, ...], result: PracticeResult) -> bool:
+    """Keep a result, unless the run ended early, which another run may not do.
+
+    Returns:
+        Whether it was kept; False too where the folder cannot be written.
+    """
+    if result.stopped is not None:
+        return False
+    path = _file(root, exercise)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{exercise}-", dir=path.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump({"digest": content_digest(cells), "result": asdict(result)}, stream)
+        Path(name).replace(path)
+    except OSError:
+        return False
+    return True
+
+
+def _file(root: Path, exercise: str) -> Path:
+    return root / FOLDER / f"{exercise}.json"
+
+
+def _read_result(row: dict[str, Any]) -> PracticeResult:
+    tasks = tuple(
+        Report(**(task | {"outcomes": tuple(Outcome(**outcome) for outcome in task["outcomes"])}))
+        for task in row["tasks"]
+    )
+    return PracticeResult(
+        exercise=row["exercise"],
+        tasks=tasks,
+        errors=tuple((number, error) for number, error in row["errors"]),
+        stopped=None,
+        unchecked=tuple(row["unchecked"]),
+        stderr=tuple((number, text) for number, text in row["stderr"]),
+    )

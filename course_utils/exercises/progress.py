@@ -1,0 +1,142 @@
+"""How far a student is: which exercises are solved, how many points the visible checks give, what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from course_utils.exercises.runner import PracticeResult
+from course_utils.reporting.tables import html_table, text_table
+
+HEADING = ("exercise", "tasks", "points", "next")
+CAPTION = "Points are those of the visible checks; grading runs hidden checks too."
+
+
+@dataclass(frozen=True)
+class ExerciseProgress:
+    """One exercise.
+
+    Args:
+        name: the exercise's name, such as "04_measuring_time".
+        tasks: how many tasks it has.
+        max_points: what they are worth.
+        result: what its checks said; None when that is not known.
+        problem: why nothing can be known, such as a notebook that cannot be read; else empty.
+    """
+
+    name: str
+    tasks: int
+    max_points: float
+    result: PracticeResult | None = None
+    problem: str = ""
+
+    @property
+    def solved(self) -> bool:
+        """True when every visible check is known to pass."""
+        return self.result is not None and self.result.passed
+
+    @property
+    def solved_tasks(self) -> int | None:
+        """How many tasks pass all their visible checks; None when that is not known."""
+        return None if self.result is None else sum(task.passed for task in self.result.tasks)
+
+    @property
+    def points(self) -> float | None:
+        """The points of the visible checks that passed; None when that is not known."""
+        return None if self.result is None else sum(task.points for task in self.result.tasks)
+
+    @property
+    def next_step(self) -> str:
+        """What to do next, in a few words."""
+        if self.problem:
+            return self.problem
+        if self.result is None:
+            return f"find out: course check {self.name[:2]}"
+        if self.solved:
+            return f"solved; hand it in: course submit {self.name[:2]}"
+        if self.result.stopped:
+            return self.result.stopped
+        return unsolved(self.result)[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "exercise": self.name,
+            "solved": self.solved,
+            "solved_tasks": self.solved_tasks,
+            "tasks": self.tasks,
+            "points": self.points,
+            "max_points": self.max_points,
+            "next": self.next_step,
+        }
+
+
+def unsolved(result: PracticeResult) -> tuple[str, ...]:
+    """Say what is not solved: for each such task its first check that does not pass; then checks without a verdict."""
+    lines = []
+    for task in result.tasks:
+        failed = [outcome for outcome in task.outcomes if not outcome.passed]
+        if failed:
+            unwritten = failed[0].yours.startswith("not written yet")
+            lines.append(f"task {task.task}: {'not written yet' if unwritten else failed[0].title}")
+    return (*lines, *(f"run again the cell {grade_id}, which gave no verdict" for grade_id in result.unchecked))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """All exercises of the course.
+
+    Args:
+        exercises: one row for each exercise, in order.
+    """
+
+    exercises: tuple[ExerciseProgress, ...]
+
+    @property
+    def solved(self) -> bool:
+        """True when every exercise is solved."""
+        return all(exercise.solved for exercise in self.exercises)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What keeps this from being the whole picture."""
+        unknown = [row.name[:2] for row in self.exercises if row.result is None and not row.problem]
+        unread = [f"{row.name}: {row.problem}" for row in self.exercises if row.problem]
+        return tuple(unread + ([f"not known: {', '.join(unknown)}"] if unknown else []))
+
+    @property
+    def summary(self) -> str:
+        """How many exercises are solved, in one sentence."""
+        done = sum(exercise.solved for exercise in self.exercises)
+        return f"{done} of {len(self.exercises)} exercises solved."
+
+    def __str__(self) -> str:
+        return "\n".join([*text_table(self._rows(), indent=""), "", self.summary, CAPTION])
+
+    def _repr_html_(self) -> str:
+        return html_table(self.summary, self._rows(), [CAPTION, *self.warnings])
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = [HEADING]
+        for row in self.exercises:
+            tasks = "?" if row.solved_tasks is None else str(row.solved_tasks)
+            points = "?" if row.points is None else f"{row.points:g}"
+            rows.append((row.name, f"{tasks} of {row.tasks}", f"{points} of {row.max_points:g}", row.next_step))
+        return rows
+
+
+def next_lesson(lessons: Sequence[str], progress: Progress) -> str:
+    """Choose the lesson to open: the first whose exercise is known and not solved, or follows the solved ones.
+
+    Args:
+        lessons: the lessons' names, in order, such as "04_measuring_time".
+        progress: what is known.
+
+    Returns:
+        The first lesson while nothing is known, and when everything is solved.
+    """
+    if all(exercise.result is None for exercise in progress.exercises):
+        return lessons[0]
+    unsolved = [exercise.name for exercise in progress.exercises if not exercise.solved]
+    return next((lesson for lesson in lessons if lesson in unsolved), lessons[0])

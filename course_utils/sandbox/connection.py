@@ -1,0 +1,291 @@
+"""The checks' end of the line to one student's process: asks, waits with a clock in hand, and never believes.
+
+While it waits it drains what the student's code prints, counts it, and reads the memory of the process from outside.
+Whatever goes over a limit ends the process and is raised as `StudentGone` with its reason.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import selectors
+import signal
+import socket
+import struct
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from course_utils.grading.result import Reason
+from course_utils.sandbox.frames import Frame, FrameError, FrameReader
+from course_utils.sandbox.limits import Limits
+from course_utils.sandbox.process_tree import Usage, read_usage
+
+INTRUSION = "your code wrote into the line between it and the checks"
+WATCH_EVERY_S = 0.02
+# on a Mac every look starts `ps`
+USAGE_EVERY_S = WATCH_EVERY_S if sys.platform.startswith("linux") else 0.5
+# a process that has closed its socket is about to end, or pretends to
+END_PATIENCE_S = 1.0
+KILL_PATIENCE_S = 60.0
+CHUNK_BYTES = 2**16
+SO_PASSCRED = 16  # <asm-generic/socket.h>; Python 3.11 has no name for it
+CREDENTIALS = struct.Struct("3i")
+
+
+def ask_for_sender(channel: socket.socket) -> None:
+    """Have the kernel say who sends what comes next; has to be set before it is sent."""
+    if sys.platform.startswith("linux"):
+        channel.setsockopt(socket.SOL_SOCKET, SO_PASSCRED, 1)
+
+
+class StudentGone(BaseException):  # no error of a check: nothing in a check cell may catch it
+    """The student's process ended or was ended.
+
+    Args:
+        reason: why.
+        message: one sentence for the student.
+    """
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+class Connection:
+    """One student's process, seen from the checks.
+
+    Args:
+        channel: the socket to it.
+        output_fd: the reading end of what it prints.
+        limits: what it may take.
+        wait_for_end: waits until the process has ended, at most so many seconds, and returns its status as
+            `os.waitpid` gives it; raises TimeoutError.
+    """
+
+    def __init__(
+        self, channel: socket.socket, output_fd: int, limits: Limits, wait_for_end: Callable[[float], int | None]
+    ) -> None:
+        self.channel = channel
+        self.output_fd = output_fd
+        self.limits = limits
+        self.wait_for_end = wait_for_end
+        self.frames = FrameReader(limits.value_bytes, limits.text_bytes)
+        self.deadline = time.monotonic() + limits.task_s
+        self.process: int | None = None
+        self.baseline_bytes = 0
+        self.ended = False
+        self._next_watch = self._next_usage = 0.0
+        self._printed = bytearray()
+        self._printed_bytes = 0
+        self._keeps = True
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(channel, selectors.EVENT_READ)
+        self._selector.register(output_fd, selectors.EVENT_READ)
+        os.set_blocking(output_fd, False)
+
+    def wait_until_ready(self) -> None:
+        """Wait until the process is shut in and says so; learn its process id from the kernel.
+
+        Raises:
+            StudentGone: with the reason `sandbox` when it does not come up.
+        """
+        try:
+            self._receive(learn=True)
+        except StudentGone as gone:
+            text = self.take_printed().strip().splitlines()[-1:]
+            raise StudentGone(Reason.SANDBOX, "".join(text) or gone.message) from None
+        if self.process is not None:
+            self.baseline_bytes = read_usage(self.process).memory_bytes
+
+    def start_clock(self, seconds: float) -> None:
+        """Allow this much wall time from now on, and count what is printed anew."""
+        self.deadline = time.monotonic() + seconds
+        self.keep_output(True)
+        self._printed.clear()
+        self._printed_bytes = 0
+
+    def ask(self, content: dict[str, Any], blobs: list[bytes]) -> Frame:
+        """Send a question and wait for its answer, or for a call back.
+
+        Raises:
+            StudentGone: when the process ends, or goes over a limit.
+        """
+        if self.ended:
+            raise StudentGone(Reason.CRASHED, "the process of your code had ended before")
+        # a process that calls back without end never keeps us waiting
+        if time.monotonic() > self._next_watch:
+            self._watch()
+        mark = secrets.token_hex(8)
+        self._send(Frame(content | {"ask": mark}, blobs).to_bytes())
+        answer = self._receive()
+        if answer.content.get("ask") != mark:
+            self._end()
+            raise StudentGone(Reason.TAMPERED, INTRUSION)
+        return answer
+
+    def take_printed(self) -> str:
+        """Return the end of what was printed since the clock was started."""
+        self._drain()
+        text = self._printed.decode("utf-8", "replace")
+        return f"... (cut)\n{text}" if len(self._printed) == self.limits.kept_output_bytes else text
+
+    def keep_output(self, keep: bool) -> None:
+        """Keep what is printed from now on, or only count it: what hidden checks make it print is not shown."""
+        self._drain()
+        self._keeps = keep
+
+    def close(self) -> None:
+        """End the process and everything that it started, and wait until all are gone."""
+        self._end()
+        for closing in (self._selector.close, self.channel.close, lambda: os.close(self.output_fd)):
+            with suppress(OSError):
+                closing()
+
+    def _send(self, data: bytes) -> None:
+        self.channel.setblocking(False)
+        rest = memoryview(data)
+        while rest:
+            try:
+                rest = rest[self.channel.send(rest) :]
+            except BlockingIOError:
+                # a process that does not read its questions runs into its time like any other
+                self._watch()
+                time.sleep(0.001)
+            except OSError:
+                self._gone()
+
+    def _receive(self, *, learn: bool = False) -> Frame:
+        while True:
+            try:
+                frame = self.frames.feed(b"")
+            except FrameError as error:
+                self._stop_for(error)
+            if frame is not None:
+                return frame
+            ready = {key.fd for key, _ in self._selector.select(WATCH_EVERY_S)}
+            if self.output_fd in ready:
+                self._drain()
+            if self.channel.fileno() in ready:
+                try:
+                    data = self._read_channel(learn=learn)
+                except OSError:
+                    data = b""
+                if not data:
+                    self._gone()
+                try:
+                    frame = self.frames.feed(data)
+                except FrameError as error:
+                    self._stop_for(error)
+                if frame is not None:
+                    return frame
+            self._watch()
+
+    def _read_channel(self, *, learn: bool) -> bytes:
+        if not learn or not sys.platform.startswith("linux"):
+            return self.channel.recv(CHUNK_BYTES)
+        # the kernel, not the process, says who sent this; its number is the one that holds here
+        data, ancillary, _, _ = self.channel.recvmsg(CHUNK_BYTES, socket.CMSG_SPACE(CREDENTIALS.size))
+        for level, kind, content in ancillary:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
+                self.process = CREDENTIALS.unpack(content[: CREDENTIALS.size])[0] or None
+        self.channel.setsockopt(socket.SOL_SOCKET, SO_PASSCRED, 0)
+        return data
+
+    def _drain(self) -> None:
+        with suppress(OSError):
+            while data := os.read(self.output_fd, CHUNK_BYTES):
+                self._printed_bytes += len(data)
+                self._printed += data if self._keeps else b""
+                del self._printed[: -self.limits.kept_output_bytes]
+                if self._printed_bytes > 2 * self.limits.output_bytes:
+                    return  # a flood is not read to its end
+            # nobody holds the writing end any more
+            with suppress(KeyError, ValueError):
+                self._selector.unregister(self.output_fd)
+
+    def _watch(self) -> None:
+        """Compare what the process takes with its limits.
+
+        Raises:
+            StudentGone: when it takes more.
+        """
+        self._next_watch = time.monotonic() + WATCH_EVERY_S
+        if self._printed_bytes > self.limits.output_bytes:
+            self._end()
+            raise StudentGone(Reason.OUTPUT, f"your code printed more than {self.limits.output_bytes:,} bytes")
+        if time.monotonic() > self.deadline:
+            self._end()
+            raise StudentGone(Reason.TIMEOUT, f"your code was not done within {self.limits.task_s:g} s")
+        if self.process is None or time.monotonic() < self._next_usage:
+            return
+        self._next_usage = time.monotonic() + USAGE_EVERY_S
+        usage = read_usage(self.process)
+        # processes that the code starts share the template's memory until they write to it
+        allowed = self.limits.memory_bytes + self.baseline_bytes * max(1, len(usage.processes))
+        if usage.memory_bytes > allowed:
+            self._end()
+            gigabytes = self.limits.memory_bytes / 1024**3
+            raise StudentGone(Reason.MEMORY, f"your code took more than {gigabytes:.3g} GiB of memory")
+        if len(usage.processes) > self.limits.processes:
+            self._end()
+            raise StudentGone(Reason.CRASHED, f"your code started more than {self.limits.processes} processes")
+
+    def _stop_for(self, error: FrameError) -> None:
+        self._end()
+        if "at most" in str(error):
+            raise StudentGone(Reason.OUTPUT, f"your code returned {error}")
+        raise StudentGone(Reason.TAMPERED, INTRUSION)
+
+    def _gone(self) -> None:
+        self._drain()
+        status = self._end(kill=False)
+        raise StudentGone(*explain_end(status))
+
+    def _end(self, *, kill: bool = True) -> int | None:
+        if self.ended:
+            return None
+        self.ended = True
+        usage = read_usage(self.process) if self.process is not None else Usage((), 0)
+        try:
+            status = None if kill else self.wait_for_end(END_PATIENCE_S)
+        except TimeoutError:
+            kill, status = True, None
+        if kill:
+            self.channel.close()
+            if self.process is not None:
+                _kill(self.process)
+            with suppress(TimeoutError):
+                status = self.wait_for_end(KILL_PATIENCE_S)
+        # without a process list of its own, what a submission started outlives it
+        for process in usage.processes[1:]:
+            _kill(process)
+        return status
+
+
+def _kill(process: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(process, signal.SIGKILL)
+
+
+def explain_end(status: int | None) -> tuple[Reason, str]:
+    """Say how a process ended.
+
+    Args:
+        status: as `os.waitpid` gives it, or None when that is not known.
+
+    Returns:
+        The reason and one sentence for the student.
+    """
+    if status is None:
+        return Reason.CRASHED, "the process of your code ended"
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        if number == signal.SIGXCPU:
+            return Reason.TIMEOUT, "your code used up its processor time"
+        name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
+        return Reason.CRASHED, f"the process of your code was ended by signal {name}"
+    return Reason.CRASHED, f"your code ended its own process (exit status {os.waitstatus_to_exitcode(status)})"

@@ -1,0 +1,243 @@
+"""The warm template: loads torch once inside the sandbox, then forks for each submission (Linux).
+
+Started as `python -I -c "... main()"` by `starters` beside it. Its control socket takes one request after the other:
+{"warm": [modules]}; {"start": {...}} with two file descriptors, a submission's socket and its output; {"share": true}
+with one, a control socket for another worker, which a fork of the template serves from then on.
+A fork costs tens of milliseconds where importing torch costs seconds. Only the CPU is used: a fork after Metal has
+started is not safe, so a Mac starts interpreters ahead instead (`ahead` below).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import json
+import os
+import pkgutil
+import random
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from course_utils.sandbox import namespaces
+from course_utils.sandbox.process_tree import read_usage
+from course_utils.sandbox.student import make_shell, serve_socket
+
+REQUEST_BYTES = 2**20
+WORK = "/work"
+SCRATCH = (WORK, "/tmp", "/dev/shm")  # in namespaces of the submission's own
+
+
+def load_all(modules: Sequence[str]) -> None:
+    """Load modules; torch gets one thread, since a fork takes none along, and no result depends on the cores then."""
+    for name in modules:
+        load(name)
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
+
+
+def warm_up(modules: Sequence[str]) -> None:
+    """Load what submissions will need, and use once what takes long at its first use."""
+    load_all(modules)
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.ones(8, 8) @ torch.ones(8, 8)
+    stage = sys.modules.get("course_utils.emulation.stage")
+    if torch is not None and stage is not None and sys.platform.startswith("linux"):
+        # reads torch's operator list once for all
+        with stage.mps_or_emulated() as mps:
+            torch.ones(2, device=mps.device).sum().item()
+
+
+def load(name: str) -> None:
+    """Load a module, or the module that holds a name, with all modules of the course's tools below it."""
+    with contextlib.suppress(Exception):  # what is no module here, or does not load by itself, is not needed before
+        importlib.import_module(name)
+    package, _, attribute = name.rpartition(".")
+    thing = getattr(sys.modules.get(package), attribute, None)
+    home = sys.modules.get(getattr(thing, "__module__", None) or name)
+    if home is None or not home.__name__.startswith("course_utils."):
+        return
+    if home.__name__.startswith("course_utils.grading"):
+        return  # the grader itself is of no use to a student
+    if home.__name__.count(".") > 1:
+        home = sys.modules[home.__name__.rpartition(".")[0]]
+    for module in pkgutil.iter_modules(getattr(home, "__path__", ()), f"{home.__name__}."):
+        importlib.import_module(module.name)
+
+
+def fork_server(control: socket.socket) -> None:
+    """Serve requests until the control socket closes."""
+    shell = make_shell()
+    while True:
+        data, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, 2)
+        if not data:
+            return
+        request = json.loads(data)
+        if "share" in request:
+            if os.fork() == 0:
+                control.close()
+                control = socket.socket(fileno=descriptors[0])
+            else:
+                os.close(descriptors[0])
+            continue
+        if "warm" in request:
+            warm_up(request["warm"])
+            if sys.platform.startswith("linux"):
+                namespaces.hide_memory()
+            control.send(b'{"warm": true}')
+            continue
+        ended = _fork(control, shell, request["start"], descriptors)
+        control.send(json.dumps({"ended": ended}).encode())
+
+
+def _fork(control: socket.socket, shell: Any, start: dict[str, Any], descriptors: list[int]) -> int:
+    """Run one submission in a grandchild; return how it ended, as `os.waitpid` says it."""
+    keeper = os.fork()
+    if keeper:
+        # only the submission holds its end of the line: when it is gone, the checks see that at once
+        for descriptor in descriptors:
+            os.close(descriptor)
+        return os.waitpid(keeper, 0)[1]
+    # the keeper stays outside the submission's process list, and tells how it ended
+    control.close()
+    try:
+        if start["scratch"]:
+            namespaces.separate_from_template()
+        else:
+            namespaces.adopt_orphans()
+        student = os.fork()
+        if student == 0:
+            live(shell, start, descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        status = os.waitpid(student, 0)[1]
+        if not start["scratch"]:
+            end_orphans()
+    except BaseException as error:  # nothing may return into the template's loop
+        print(f"cannot separate a submission: {error}", file=sys.stderr, flush=True)
+        os._exit(70)
+    # end as the student's process ended
+    if os.WIFSIGNALED(status):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if os.WTERMSIG(status) != signal.SIGKILL:
+            signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
+        os.kill(os.getpid(), os.WTERMSIG(status))
+    os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+
+
+def end_orphans() -> None:
+    """End what a submission without a process list of its own has left running."""
+    while left := read_usage(os.getpid()).processes[1:]:
+        for process in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, 0)
+
+
+def live(shell: Any, start: dict[str, Any], descriptors: list[int]) -> None:
+    """Become the student's process: private folders, limits, no privileges; answer questions; end."""
+    channel_fd, output_fd = descriptors
+    try:
+        with contextlib.suppress(PermissionError):  # an interpreter of its own leads its session already
+            os.setsid()
+        mapped = mapped_bytes()
+        if start["scratch"]:
+            namespaces.mount_scratch(dict.fromkeys(start["scratch"], start["file_bytes"]) | {"/proc": 0})
+            namespaces.drop_capabilities()
+            os.chdir(start["scratch"][0])
+        redirect_output(output_fd)
+        channel = socket.socket(fileno=channel_fd)
+        close_others({0, 1, 2, channel.fileno()})
+        set_limits(start, mapped)
+        seed()
+    except BaseException as error:  # without its limits no student code runs
+        print(f"cannot shut a submission in: {error}", file=sys.stderr, flush=True)
+        os._exit(71)
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        serve_socket(channel, shell, depth=start["value_depth"])
+    os._exit(0)
+
+
+def redirect_output(output_fd: int) -> None:
+    """Send standard output and error to the grader; nothing can be read from standard input."""
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.dup2(output_fd, 1)
+    os.dup2(output_fd, 2)
+    # what is printed is seen at once, even when the process dies in the next line
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        raw = open(number, "wb", buffering=0, closefd=False)  # noqa: SIM115
+        setattr(sys, name, io.TextIOWrapper(raw, "utf-8", "backslashreplace", write_through=True))
+
+
+def close_others(kept: set[int]) -> None:
+    """Close every file descriptor but these."""
+    first = 0
+    for descriptor in sorted(kept):
+        if descriptor > first:  # an empty range closes everything (CPython 3.11)
+            os.closerange(first, descriptor)
+        first = descriptor + 1
+    os.closerange(first, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+
+def mapped_bytes() -> int:
+    """Return the address space that this process has mapped, most of it libraries; 0 where that is not known."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as sizes:
+            return int(sizes.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        return 0
+
+
+def set_limits(start: dict[str, Any], mapped: int) -> None:
+    """Limit memory, processes, files and CPU time of this process and what it starts.
+
+    Where the mapped address space is not known (macOS refuses the limit, too), the grader watches from outside alone.
+    """
+    if mapped:
+        limit = mapped + start["memory_bytes"]
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CPU, (start["cpu_s"], start["cpu_s"]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (start["file_bytes"], start["file_bytes"]))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if start["scratch"]:
+        # counts all processes of the user, so it is only set where the user is this submission's
+        resource.setrlimit(resource.RLIMIT_NPROC, (start["processes"], start["processes"]))
+
+
+def seed() -> None:
+    """Start every submission with the same random numbers."""
+    random.seed(0)
+    for name, seeder in (("numpy", "random.seed"), ("torch", "manual_seed")):
+        module = sys.modules.get(name)
+        if module is not None:
+            function: Any = module
+            for part in seeder.split("."):
+                function = getattr(function, part)
+            function(0)
+
+
+def main() -> None:
+    """Serve as a template; the control socket is the file descriptor in the last argument."""
+    with socket.socket(fileno=int(sys.argv[-1])) as control:
+        fork_server(control)
+
+
+def ahead() -> None:
+    """Start one interpreter ahead of time: warm up, wait for a submission, serve it, end (macOS)."""
+    with socket.socket(fileno=int(sys.argv[-1])) as control:
+        data, _, _, _ = socket.recv_fds(control, REQUEST_BYTES, 0)
+        warm_up(json.loads(data)["warm"])
+        shell = make_shell()
+        control.send(b'{"warm": true}')
+        data, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, 2)
+    if data:
+        live(shell, json.loads(data)["start"], descriptors)

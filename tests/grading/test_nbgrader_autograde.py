@@ -1,0 +1,81 @@
+"""Plain nbgrader grades the exercises with the committed configuration, from a fresh copy of the course."""
+
+import shutil
+
+import pytest
+from support import submissions
+from support.nbgrader_command import nbgrader
+
+NAME = "04_measuring_time"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """Grade a small class once: solved, untouched, one task each, and one that prints warnings."""
+    root = tmp_path_factory.mktemp("course")
+    shutil.copytree(submissions.ROOT / "solutions", root / "solutions")
+    shutil.copy(submissions.ROOT / "nbgrader_config.py", root)
+    submissions.submit(root, "solved", NAME, submissions.solved(NAME))
+    submissions.submit(root, "untouched", NAME, submissions.released_notebook(NAME))
+    for grade_id in submissions.solution_cells(submissions.source_notebook(NAME)):
+        submissions.submit(root, f"only_{grade_id}", NAME, submissions.solved(NAME, only={grade_id}))
+    skipping = submissions.released_notebook(NAME)
+    for cell in submissions.check_cells(skipping).values():
+        cell["metadata"]["tags"] = ["skip-execution"]
+    submissions.submit(root, "skipping", NAME, skipping)
+    nbgrader(root, "generate_assignment", NAME, "--create")
+    nbgrader(root, "autograde", NAME, "--create")
+    nbgrader(root, "generate_feedback", NAME)
+    return root
+
+
+@pytest.fixture(scope="module")
+def scores(course):
+    """Read the points of each student and check cell from nbgrader's gradebook."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
+        return {
+            submission.student.id: {
+                grade.cell.name: grade.auto_score for notebook in submission.notebooks for grade in notebook.grades
+            }
+            for submission in gradebook.assignment_submissions(NAME)
+        }
+
+
+def worth():
+    """Return what each check cell is worth."""
+    cells = submissions.check_cells(submissions.source_notebook(NAME))
+    return {grade_id: submissions.grading_of(cell)["points"] for grade_id, cell in cells.items()}
+
+
+def test_solution_gets_full_points(scores):
+    """The instructor's solution earns every point."""
+    assert scores["solved"] == worth()
+
+
+def test_untouched_release_gets_zero(scores):
+    """The untouched release earns 0 in each task, not merely in sum."""
+    assert scores["untouched"] == dict.fromkeys(worth(), 0)
+
+
+@pytest.mark.parametrize("grade_id", list(submissions.solution_cells(submissions.source_notebook(NAME))))
+def test_one_task_right_gets_exactly_its_points(scores, grade_id):
+    """A notebook with one task right earns exactly that task's points."""
+    expected = dict.fromkeys(worth(), 0) | {f"{grade_id}-check": worth()[f"{grade_id}-check"]}
+
+    assert scores[f"only_{grade_id}"] == expected
+
+
+def test_skipped_checks_get_zero(scores):
+    """The tag skip-execution on check cells earns nothing: the configuration switches it off."""
+    assert scores["skipping"] == dict.fromkeys(worth(), 0)
+
+
+def test_feedback_is_written(course):
+    """Each student gets a feedback page that shows yours and expected."""
+    pages = sorted((course / "feedback").rglob("*.html"))
+
+    assert len(pages) == 3 + len(worth())
+    untouched = (course / "feedback" / "untouched" / NAME / f"{NAME}.html").read_text(encoding="utf-8")
+    assert "not written yet" in untouched

@@ -1,0 +1,127 @@
+"""A student's day in JupyterLab: a lesson with its figures, an exercise with its checks, nbgrader's Validate button."""
+
+import re
+
+import pytest
+from support.front_end import (
+    code_cell,
+    copy_course,
+    count_colours,
+    course_lab,
+    decline_news,
+    open_page,
+    run_all_cells,
+    run_cell,
+    save_screenshot,
+    wait_for_kernel,
+    write_cell,
+)
+
+SOLUTION = """\
+def summarise(times_s):
+    if not times_s:
+        raise ValueError("no readings")
+    if len(times_s) == 1:
+        return {"median_s": times_s[0], "iqr_s": 0.0}
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    return {"median_s": median, "iqr_s": third - first}
+"""
+CHECK = {"4.1": 'Task("4.1', "4.2": 'Task("4.2', "4.3": 'Task("4.3', "4.4": 'Task("4.4'}
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory):
+    """Return the folder for screenshots."""
+    return tmp_path_factory.mktemp("screenshots")
+
+
+@pytest.fixture(scope="module")
+def lesson(browser, pictures, tmp_path_factory):
+    """Open lesson 04 as `course lab 04` offers it, run all cells, and give the page."""
+    course = copy_course(tmp_path_factory.mktemp("course"))
+    with (
+        course_lab(course, tmp_path_factory.mktemp("home"), "04") as (address, _),
+        open_page(browser, address) as (page, _),
+    ):
+        page.goto(address)
+        wait_for_kernel(page)
+        decline_news(page)
+        save_screenshot(page, "student_1_lesson_opened", pictures)
+        run_all_cells(page)
+        yield page
+
+
+@pytest.fixture(scope="module")
+def exercise(lesson, pictures):
+    """Open exercise 04 by the link at the end of the lesson, and run its first cell."""
+    lesson.get_by_role("link", name="exercise 04").click()
+    code_cell(lesson, CHECK["4.4"]).wait_for(state="attached")
+    wait_for_kernel(lesson)
+    save_screenshot(lesson, "student_3_exercise_opened", pictures)
+    run_cell(lesson, "from course_utils import Task")
+    return lesson
+
+
+def test_lesson_runs_from_top_to_bottom(lesson):
+    """The lesson that was asked for is open, each of its code cells has run, and none raised."""
+    # the text as it is, for the browser renders only what is in view
+    prompts = lesson.locator(".jp-CodeCell .jp-InputPrompt").all_text_contents()
+
+    assert lesson.get_by_role("heading", name="04 Measuring time").count() == 1
+    assert len(prompts) > 10
+    assert all(re.fullmatch(r"\[\d+\]:", prompt) for prompt in prompts)
+    assert lesson.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
+
+
+def test_figures_are_drawn_and_said(lesson, pictures):
+    """Each figure is really drawn, and under it stands the sentence that says what it shows."""
+    cells = lesson.locator(".jp-CodeCell", has=lesson.locator(".jp-OutputArea img")).all()
+
+    assert len(cells) == 4
+    for cell in cells:
+        assert count_colours(cell.locator("img")) > 50
+        printed = " ".join(cell.locator("[data-mime-type='application/vnd.jupyter.stdout']").all_text_contents())
+        assert len(printed) > 40
+        assert printed.strip().endswith(".")
+    cells[0].scroll_into_view_if_needed()
+    assert "The host is done after 3 ms" in cells[0].text_content()
+    save_screenshot(lesson, "student_2_lesson_figure", pictures)
+
+
+def test_right_solution_passes(exercise, pictures):
+    """A right solution, written into its cell, passes its check, and the page says so."""
+    write_cell(exercise, "def summarise(", SOLUTION)
+    run_cell(exercise, "def summarise(")
+    check = run_cell(exercise, CHECK["4.1"])
+
+    said = check.locator(".jp-OutputArea").inner_text()
+    save_screenshot(exercise, "student_4_check_passed", pictures)
+    assert "Task 4.1 Median and spread: 3 of 3 checks passed" in said
+    assert said.count("passed   ") == 3
+    assert "expected" not in said
+
+
+def test_unsolved_task_shows_what_is_expected(exercise, pictures):
+    """The check of a task that is not solved shows, beside yours, what was expected."""
+    run_cell(exercise, "def crossing(")
+    check = run_cell(exercise, CHECK["4.4"])
+
+    said = check.locator(".jp-OutputArea").inner_text()
+    save_screenshot(exercise, "student_5_check_not_yet", pictures)
+    assert "not written yet (task 4.4: write crossing)" in said
+    assert "expected: 512" in said
+    assert "0 of 2 checks passed" in said
+
+
+def test_validate_names_what_is_not_solved(exercise, pictures):
+    """The Validate button of nbgrader runs the notebook anew, and shows the checks of the tasks that are not solved."""
+    write_cell(exercise, "def summarise(", SOLUTION)
+    exercise.locator(".jp-NotebookPanel:not(.lm-mod-hidden)").get_by_role("button", name="Validate").click()
+    dialog = exercise.locator(".jp-Dialog", has_text="Validation Results")
+    dialog.wait_for()
+    said = dialog.inner_text()
+    save_screenshot(exercise, "student_6_validate", pictures)
+    dialog.get_by_role("button", name="Ok").click()
+
+    assert {task for task, text in CHECK.items() if text in said} == {"4.2", "4.3", "4.4"}
+    assert said.count("The following cell failed") == 3

@@ -1,0 +1,104 @@
+"""What a described Mac offers, what this machine offers, and where the hard limit lies."""
+
+import platform
+
+import pytest
+
+from course_utils import memory_budget
+from course_utils.memory.budget import describe_budget
+from course_utils.memory.watermark import HIGH_VARIABLE, Watermark, read_watermark
+from course_utils.reporting.units import GIB
+
+
+@pytest.mark.parametrize(("ram_gb", "quoted_gib"), [(8, 9.07), (16, 18.13), (32, 36.27), (64, 81.60), (128, 163.20)])
+def test_hard_limits_are_those_that_torch_quotes(ram_gb, quoted_gib):
+    """MEM-01: 1.7 times the recommended working set is the "max allowed" of public reports (pytorch #105839)."""
+    assert memory_budget(ram_gb=ram_gb).hard_limit_bytes / GIB == pytest.approx(quoted_gib, abs=0.005)
+
+
+def test_the_hard_limit_is_above_the_ram():
+    """A job swaps before it fails: the limit lies above the RAM, the working set below."""
+    budget = memory_budget("M4", 16)
+
+    assert budget.recommended_bytes < budget.ram_bytes < budget.hard_limit_bytes
+    assert budget.ram_bytes == 16 * GIB
+    assert "2/3 of RAM" in budget.source
+
+
+def test_a_chip_alone_is_its_largest():
+    """Without RAM the largest Mac with the chip is taken, with a warning; any spelling of the name is found."""
+    budget = memory_budget("apple m1 PRO")
+
+    assert budget.ram_bytes == 32 * GIB
+    assert "largest M1 Pro" in budget.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("chip", "ram_gb", "word"),
+    [
+        ("M44", 16, "'M44' here; the nearest: M4"),
+        ("RTX 4090", None, "no Apple chip is called 'RTX 4090'"),
+        ("M4", 64, "at most 32 GB"),
+        (None, 0, "ram_gb is 0"),
+        (None, float("nan"), "ram_gb is nan"),
+        (None, -8, "ram_gb is -8"),
+    ],
+)
+def test_bad_input_is_one_sentence(chip, ram_gb, word):
+    """An unknown chip gets the nearest names, RAM that makes no sense its value."""
+    with pytest.raises(ValueError, match=word):
+        memory_budget(chip, ram_gb)
+
+
+@pytest.mark.skipif(platform.system() == "Darwin", reason="describes a machine that is no Mac")
+def test_this_machine_without_metal():
+    """Elsewhere than on a Mac, the budget is that of a Mac with as much RAM, and says so."""
+    budget = memory_budget()
+
+    assert budget.recommended_bytes < budget.ram_bytes
+    assert any("no Metal" in warning for warning in budget.warnings)
+
+
+@pytest.mark.needs_mps
+def test_this_mac():
+    """On a Mac the recommended working set is Metal's own number."""
+    import torch
+
+    assert memory_budget().recommended_bytes == torch.mps.recommended_max_memory()
+
+
+def test_watermark_switched_off():
+    """MEM-02: 0.0 removes the limit, with the warning that the Mac can freeze (pytorch #96814)."""
+    watermark = read_watermark({HIGH_VARIABLE: "0.0"})
+    budget = describe_budget("M4", 16, watermark=watermark)
+
+    assert budget.hard_limit_bytes is None
+    assert "freeze the whole Mac" in budget.warnings[0]
+    assert "none" in str(budget)
+
+
+@pytest.mark.parametrize("text", ["off", "", "2.5", "-1", "nan"])
+def test_watermark_invalid(text):
+    """MEM-02: an invalid value is named, with the place where to set it (run-llama/llama_index #8743)."""
+    watermark = read_watermark({HIGH_VARIABLE: text})
+
+    assert watermark.high == 1.7
+    assert repr(text) in watermark.warnings[0]
+    assert "before Python starts" in watermark.warnings[0]
+
+
+def test_watermark_of_ones_own():
+    """A valid ratio moves the limit; unset it is 1.7 without a word."""
+    assert read_watermark({HIGH_VARIABLE: "0.9"}) == Watermark(0.9)
+    assert read_watermark({}) == Watermark(1.7)
+    budget = describe_budget(ram_gb=8, watermark=Watermark(0.9))
+    assert budget.hard_limit_bytes == int(0.9 * budget.recommended_bytes)
+
+
+def test_it_prints_and_goes_to_json():
+    """The three limits print with their source, as text and as HTML."""
+    budget = memory_budget("M4", 16)
+
+    assert "recommended working set  10.7 GiB" in str(budget)
+    assert "18.1 GiB" in budget._repr_html_()
+    assert budget.to_dict()["ram_bytes"] == 16 * GIB

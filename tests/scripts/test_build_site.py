@@ -1,0 +1,165 @@
+"""The web page: all lessons and exercises are on it, its links hold, and two builds give the same bytes."""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.submissions import EXERCISES, ROOT
+
+from scripts import build_site
+from scripts.check_links import problems
+
+TITLE = "# Exercise 04: Measuring time\n\n| task | minutes |\n|---|---|\n| 4.1 Median | 5 |\n\nText | with a bar"
+LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Build the site once, without running lessons."""
+    for module in ("sphinx", "myst_nb", "sphinx_book_theme"):
+        pytest.importorskip(module, reason=f"{module} is not installed; the extra 'site' brings it")
+    output = tmp_path_factory.mktemp("first") / "site"
+    assert build_site.build(ROOT, output, execute=False) == 0, "Sphinx warned; its messages are above"
+    return output
+
+
+def text_of(site, page):
+    """Read a page."""
+    return (site / page).read_text(encoding="utf-8")
+
+
+def checksums(folder):
+    """Return the checksum of each file of a folder."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def environment(hash_seed):
+    """Return this process's environment with a hash seed, another time zone and another language."""
+    return os.environ | {"PYTHONHASHSEED": hash_seed, "TZ": "Asia/Tokyo", "LANG": "C"}
+
+
+def test_title_and_table_are_read():
+    """A notebook's title, and the rows of its table without the header."""
+    assert build_site.read_title(TITLE) == build_site.Title("Exercise 04: Measuring time", (("4.1 Median", "5"),))
+
+
+def test_a_notebook_without_title_is_refused():
+    """A first cell that begins otherwise is named."""
+    with pytest.raises(ValueError, match="not with 'Hello'"):
+        build_site.read_title("Hello")
+
+
+def test_sections_leave_code_alone():
+    """A comment in a code block is no heading."""
+    assert build_site.sections("a\n## B\n```sh\n## c\n```\n## D\nd\n") == {
+        "": "a\n",
+        "B": "```sh\n## c\n```\n",
+        "D": "d\n",
+    }
+
+
+def test_linked_files_are_those_of_the_course(tmp_path):
+    """Only files of the course count: no page of another site, no anchor, nothing that is missing."""
+    (tmp_path / "a.png").write_bytes(b"")
+    page = tmp_path / "page.md"
+    text = "![A](a.png) [b](https://pytorch.org) [c](#c) [d](gone.md) [e](../../etc/hostname)"
+
+    assert build_site.linked_files(page, text, tmp_path) == [tmp_path / "a.png"]
+
+
+def test_files_beside_lessons_come_along(tmp_path):
+    """What a lesson imports or reads is prepared with it; other pages, caches and hidden files are not."""
+    for name in ("a.ipynb", "b/train.py", "b/notes.md", "b/__pycache__/train.pyc", ".ruff.toml", ".hidden/x.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+
+    assert build_site.files_beside(tmp_path) == [tmp_path / "b" / "train.py"]
+
+
+def test_no_link_is_broken(site):
+    """Every internal link and anchor leads somewhere, images have words, and nothing loads from elsewhere."""
+    assert problems(site) == ()
+
+
+def test_every_lesson_and_exercise_has_its_page(site):
+    """The first page leads to each lesson, the list of exercises to each exercise and its download."""
+    index, exercises = text_of(site, "index.html"), text_of(site, "exercises.html")
+    for name in LESSONS:
+        assert f'href="notebooks/{name}.html"' in index
+        assert (site / "_sources" / "notebooks" / f"{name}.ipynb").exists()
+    for name in EXERCISES:
+        assert f'href="exercises/{name}/{name}.html"' in exercises
+        assert re.search(rf'href="_downloads/[0-9a-f]+/{name}\.ipynb"', exercises)
+
+
+def test_downloads_are_the_released_notebooks(site):
+    """What a student downloads is the file in exercises/, byte for byte."""
+    downloads = {path.name: path for path in (site / "_downloads").rglob("*.ipynb")}
+
+    assert sorted(path.removesuffix(".ipynb") for path in downloads) == EXERCISES
+    for name in EXERCISES:
+        released = ROOT / "exercises" / name / f"{name}.ipynb"
+        assert downloads[f"{name}.ipynb"].read_bytes() == released.read_bytes()
+
+
+def test_no_solution_is_on_the_site(site):
+    """No page, source or download of an exercise holds a solution or a hidden test."""
+    files = [path for path in site.rglob("*") if path.is_file() and path.stem in EXERCISES]
+    exercises = [path for path in files if "notebooks" not in path.parts]
+
+    assert len(exercises) == 3 * len(EXERCISES)
+    for path in exercises:
+        text = path.read_text(encoding="utf-8")
+        assert "raise" in text, f"{path.name}: the student's placeholders are not there"
+        assert not any(mark in text for mark in ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS")), path.name
+
+
+def test_search_knows_the_lessons(site):
+    """The search index lists the titles of all lessons, and comes as a script, so that it works from a folder."""
+    index = text_of(site, "searchindex.js")
+    for name in LESSONS:
+        title = build_site.read_title(first_cell(name)).name
+        assert json.dumps(title)[1:-1] in index
+
+
+def first_cell(name):
+    """Return the first cell of a lesson."""
+    return "".join(json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"][0]["source"])
+
+
+def test_light_and_dark(site):
+    """A reader can choose light or dark, and by default gets what the system says."""
+    assert "theme-switch" in text_of(site, "index.html")
+
+
+def test_two_builds_are_the_same(site, tmp_path):
+    """Another build, in another folder and with another hash seed, gives the same bytes."""
+    again = tmp_path / "site"
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+    code += "from pathlib import Path\nfrom scripts.build_site import ROOT, build\n"
+    code += f"sys.exit(build(ROOT, Path({str(again)!r}), execute=False))"
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment(hash_seed="7"))
+
+    assert checksums(again) == checksums(site)
+
+
+def test_off_says_so(site):
+    """Without a run the first page says that the lessons were not run."""
+    assert "were not run for these pages" in text_of(site, "index.html")
+
+
+def test_old_pages_go(tmp_path):
+    """Pages of an earlier preparation do not stay."""
+    stale = tmp_path / "source" / "old.md"
+    stale.parent.mkdir()
+    stale.write_text("# Old")
+    build_site.stage(ROOT, tmp_path / "source", executed=False)
+
+    assert not stale.exists()
+    assert Path(tmp_path / "source" / "index.md").exists()

@@ -1,0 +1,140 @@
+"""Setting up: the right Python is found, a wrong one is named in a sentence, and a second call does nothing."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.paths import ROOT
+
+from scripts.check_python import verdict
+from scripts.list_requirements import main as list_requirements
+
+
+@pytest.mark.parametrize("version", [(3, 11), (3, 12), (3, 13), (3, 14)])
+@pytest.mark.parametrize(
+    "machine", [("Darwin", "arm64", True), ("Linux", "x86_64", False), ("Linux", "aarch64", False)]
+)
+def test_pythons_that_suit(version, machine):
+    """Every Python of the range suits on an Apple chip and on Linux."""
+    system, architecture, apple_chip = machine
+
+    assert verdict(version, system, architecture, apple_chip, True) is None
+
+
+@pytest.mark.parametrize(
+    ("version", "system", "machine", "apple_chip", "has_venv", "word"),
+    [
+        ((3, 10), "Linux", "x86_64", False, True, "Python 3.10 is not in the course's range"),
+        ((3, 15), "Darwin", "arm64", True, True, "install Python 3.11, 3.12, 3.13 or 3.14"),
+        ((2, 7), "Darwin", "arm64", True, True, "Python 2.7"),
+        ((3, 12), "Darwin", "x86_64", True, True, "Intel build on an Apple chip"),
+        ((3, 9), "Darwin", "x86_64", True, True, "Intel build on an Apple chip"),
+        ((3, 12), "Darwin", "x86_64", False, True, "Intel Mac"),
+        ((3, 12), "Linux", "x86_64", False, False, "python3-venv"),
+    ],
+)
+def test_pythons_that_do_not(version, system, machine, apple_chip, has_venv, word):
+    """An unsuitable Python is named with what to install; Rosetta comes before the version."""
+    assert word in verdict(version, system, machine, apple_chip, has_venv)
+
+
+def fake_python(folder, name, answer, code):
+    """Put a program called like a Python on the path: it prints an answer and exits."""
+    program = folder / name
+    program.write_text(f"#!/bin/sh\necho '{answer}'\nexit {code}\n")
+    program.chmod(0o755)
+
+
+@pytest.fixture
+def tools(tmp_path):
+    """Make a PATH that holds the shell's tools and no Python."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for tool in ("sh", "dirname", "touch", "make", "rm"):
+        (folder / tool).symlink_to(shutil.which(tool))
+    return folder
+
+
+def set_up(tools, tmp_path, *arguments):
+    script = ROOT / "scripts/setup_environment.sh"
+    return subprocess.run(
+        ["sh", str(script), str(tmp_path / "venv"), *arguments],
+        env={"PATH": str(tools), "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_no_python_at_all(tools, tmp_path):
+    """Without any Python, one sentence says what to install, and nothing is left behind."""
+    done = set_up(tools, tmp_path)
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        "No suitable Python found: install Python 3.11, 3.12, 3.13 or 3.14 and put it on the PATH.\n"
+    )
+    assert not (tmp_path / "venv").exists()
+
+
+def test_intel_python_is_the_reason_to_know(tools, tmp_path):
+    """Among several unsuitable Pythons, the Intel build on an Apple chip is the one that is named."""
+    fake_python(tools, "python3", "Python 3.9 is not in the course range.", 1)
+    fake_python(tools, "python3.12", "Python 3.12 is an Intel build on an Apple chip.", 1)
+    done = set_up(tools, tmp_path)
+
+    assert done.stderr == "No suitable Python found: Python 3.12 is an Intel build on an Apple chip.\n"
+
+
+def test_broken_shims_are_passed_over(tools, tmp_path):
+    """A program called python3 that only fails is no reason; the next candidate is tried."""
+    fake_python(tools, "python3", "", 127)
+    fake_python(tools, "python3.13", "Python 3.13 lacks venv or ensurepip.", 1)
+
+    assert "Python 3.13 lacks venv" in set_up(tools, tmp_path).stderr
+
+
+def test_asked_for_python_must_suit(tools, tmp_path):
+    """PYTHON=... that does not suit is named, and no other is taken in its place."""
+    fake_python(tools, "python3.9", "Python 3.9 is not in the course range.", 1)
+    done = set_up(tools, tmp_path, "python3.9")
+
+    assert done.returncode == 1
+    assert done.stderr == "PYTHON=python3.9 does not suit: Python 3.9 is not in the course range.\n"
+
+
+def test_second_call_sets_up_nothing():
+    """Where the environment is made, make has nothing to do for it; a newer pyproject.toml makes it again."""
+    stamp = Path(sys.prefix) / ".course-installed"
+    if not stamp.exists():
+        pytest.skip(f"needs an environment made by `make test`; {sys.prefix} was made by hand")
+    if stamp.stat().st_mtime < (ROOT / "pyproject.toml").stat().st_mtime:
+        pytest.skip("pyproject.toml changed after this environment was made; `make test` makes it anew first")
+    command = ["make", "--no-print-directory", "-n", f"VENV={sys.prefix}", "lab"]
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    planned = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
+
+    assert "setup_environment" not in planned
+    assert "course lab" in planned
+
+
+def test_cpu_index_is_asked_for_torch_alone():
+    """TORCH_INDEX reaches the script, and the bounds it installs are pyproject.toml's."""
+    command = ["make", "--no-print-directory", "-n", "-B", "VENV=none", "TORCH_INDEX=some-index", "test"]
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    planned = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
+
+    assert 'setup_environment.sh "none" "" "some-index"' in planned
+
+
+def test_requirements_by_name(capsys):
+    """A requirement is printed with its bounds; an unlisted package is exit code 2."""
+    assert list_requirements(["torch", "torchvision"]) == 0
+    torch, torchvision = capsys.readouterr().out.splitlines()
+    assert torch.startswith("torch>=2.9,<2.15")
+    assert torchvision.startswith("torchvision>=0.24")
+    assert list_requirements(["tensorflow"]) == 2
+    assert "lists no tensorflow" in capsys.readouterr().err
