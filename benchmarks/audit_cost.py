@@ -20,8 +20,8 @@ from torch import nn
 from tqdm import tqdm
 
 from course_utils import audit, load_workload
-from course_utils.benchmarking.measurement import format_duration
 from course_utils.reporting.tables import text_table
+from course_utils.reporting.units import format_duration
 
 WORKLOADS = ("resnet50", "bert_base")
 

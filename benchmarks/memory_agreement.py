@@ -19,12 +19,11 @@ from torch import nn
 from tqdm import tqdm
 
 from course_utils import estimate_memory, load_workload, workload_names
-from course_utils.benchmarking.measurement import format_duration
 from course_utils.benchmarking.workloads import Workload
 from course_utils.memory.measured import measure_cpu_peak
 from course_utils.memory.tracing import MakeOptimizer
 from course_utils.reporting.tables import text_table
-from course_utils.reporting.units import format_bytes
+from course_utils.reporting.units import format_bytes, format_duration
 
 OPTIMIZERS: dict[str, MakeOptimizer] = {
     "sgd-momentum": lambda parameters: torch.optim.SGD(parameters, lr=1e-4, momentum=0.9),

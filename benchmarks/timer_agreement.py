@@ -20,9 +20,9 @@ from torch.utils import benchmark as torch_benchmark
 from tqdm import tqdm
 
 from course_utils import benchmark, load_workload, pick_device
-from course_utils.benchmarking.measurement import format_duration
 from course_utils.benchmarking.workloads import Workload
 from course_utils.reporting.tables import text_table
+from course_utils.reporting.units import format_duration
 
 WORKLOADS = (
     load_workload("matmul", size=512),

@@ -25,7 +25,7 @@ _HOME = {
     "synchronize": "devices.probe",
     "Comparison": "benchmarking.measurement",
     "Timing": "benchmarking.measurement",
-    "format_duration": "benchmarking.measurement",
+    "format_duration": "reporting.units",
     "benchmark": "benchmarking.timer",
     "compare_devices": "benchmarking.timer",
     "Workload": "benchmarking.workloads",
@@ -93,7 +93,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from course_utils.auditing import Audit, audit
-    from course_utils.benchmarking.measurement import Comparison, Timing, format_duration
+    from course_utils.benchmarking.measurement import Comparison, Timing
     from course_utils.benchmarking.plots import plot_comparison, plot_raw_times, plot_roofline, plot_sweep
     from course_utils.benchmarking.roofline import MeasuredOperation, Roofline
     from course_utils.benchmarking.sweep import Sweep, sweep_devices
@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from course_utils.exercises.task import Task, in_student_process
     from course_utils.memory import estimate_memory, fits, memory_budget
     from course_utils.numerics import compare_numerics
+    from course_utils.reporting.units import format_duration
 
 
 def __getattr__(name: str) -> Any:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from course_utils.benchmarking.measurement import format_duration
+from course_utils.reporting.units import format_duration
 
 
 def cell(text: object) -> str:

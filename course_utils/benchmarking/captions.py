@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from course_utils.benchmarking.measurement import Comparison, Timing, format_duration
+from course_utils.benchmarking.measurement import Comparison, Timing
 from course_utils.benchmarking.roofline import Roofline
 from course_utils.benchmarking.sweep import Sweep
 from course_utils.data.published import Published
+from course_utils.reporting.units import format_duration
 
 # closer than this, two medians of a laptop are the same
 ABOUT_EQUAL = 1.1

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from course_utils.reporting.tables import html_table, text_table
+from course_utils.reporting.units import format_duration
 
 # torch.utils.benchmark warns at the same two levels (torch 2.9-2.14, utils/benchmark/utils/common.py)
 WIDE_SPREAD = 0.10
@@ -18,21 +19,6 @@ FEW_READINGS = 5
 SLOW_FIRST_CALL = 3.0
 # a published clock is rounded and chips boost a little: accuse only what is clearly above the peak
 PEAK_TOLERANCE = 1.2
-
-
-def format_duration(seconds: float) -> str:
-    """Write a duration with three significant digits and the unit that suits it."""
-    if seconds == 0:
-        return "0 s"
-    for unit, size_s in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= 0.9995 * size_s:
-            return f"{_three_digits(seconds / size_s)} {unit}"
-    return f"{_three_digits(seconds / 1e-9)} ns"
-
-
-def _three_digits(value: float) -> str:
-    decimals = 2 if value < 9.995 else 1 if value < 99.95 else 0
-    return f"{value:.{decimals}f}"
 
 
 @dataclass(frozen=True, repr=False)

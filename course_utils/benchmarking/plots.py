@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from course_utils.benchmarking.captions import comparison_caption, raw_times_caption, roofline_caption, sweep_caption
-from course_utils.benchmarking.measurement import Comparison, Timing, format_duration
+from course_utils.benchmarking.measurement import Comparison, Timing
 from course_utils.benchmarking.roofline import Roofline
 from course_utils.benchmarking.sweep import Sweep
 from course_utils.data.published import Published
+from course_utils.reporting.units import format_duration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from course_utils.benchmarking.measurement import Comparison, format_duration
+from course_utils.benchmarking.measurement import Comparison
 from course_utils.benchmarking.timer import Portable, compare_devices
 from course_utils.reporting.tables import html_table, text_table
+from course_utils.reporting.units import format_duration
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,7 +6,6 @@ Weights and inputs are drawn on the CPU and moved, because the same seed gives o
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +15,7 @@ import torch
 from torch import nn
 
 from course_utils.benchmarking.encoders import EncoderClassifier
+from course_utils.reporting.near_names import suggest
 
 Mode = Literal["forward", "train"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -199,8 +199,7 @@ def load_workload(name: str, mode: Mode = "forward", *, batch: int = 1, size: in
         ValueError: for an unknown name (with the nearest ones), mode, or a size that makes no sense.
     """
     if name not in _CATALOGUE:
-        near = difflib.get_close_matches(name, _CATALOGUE, n=3, cutoff=0.4) or list(_CATALOGUE)
-        raise ValueError(f"no workload is called {name!r}; the nearest: {', '.join(near)}")
+        raise ValueError(f"no workload is called {name!r}; {suggest(name, _CATALOGUE)}")
     if mode not in MODES or (name == "matmul" and mode != "forward"):
         allowed = ("forward",) if name == "matmul" else MODES
         raise ValueError(f"workload {name!r} has no mode {mode!r}; it has {' and '.join(allowed)}")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from course_utils.cli.usage import UsageError, require_torch
 from course_utils.reporting.error_text import first_line
+from course_utils.reporting.near_names import suggest
 
 if TYPE_CHECKING:
     import torch
@@ -148,8 +148,7 @@ def find_loss(name: str, own: Mapping[str, Any]) -> Callable[[Any], Any]:
     if name not in LOSSES:
         if callable(own.get(name)):
             return own[name]  # type: ignore[no-any-return]
-        near = difflib.get_close_matches(name, LOSSES, n=3, cutoff=0.4) or LOSSES
-        raise UsageError(f"no loss is called {name!r}; the nearest: {', '.join(near)}")
+        raise UsageError(f"no loss is called {name!r}; {suggest(name, LOSSES)}")
     function = getattr(functional, name)
 
     def loss(output: torch.Tensor) -> Any:
@@ -175,6 +174,5 @@ def find_optimizer(name: str) -> Any:
         if isinstance(value, type) and issubclass(value, optim.Optimizer) and value is not optim.Optimizer
     }
     if name.lower() not in known:
-        near = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.4) or list(known)
-        raise UsageError(f"torch.optim has no {name!r}; the nearest: {', '.join(known[each] for each in near)}")
+        raise UsageError(f"torch.optim has no {name!r}; {suggest(name, known.values())}")
     return getattr(optim, known[name.lower()])

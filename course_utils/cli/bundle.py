@@ -9,6 +9,7 @@ from pathlib import Path
 
 from course_utils.cli.usage import UsageError, require_course
 from course_utils.data.version import VERSION
+from course_utils.reporting.units import format_bytes
 
 SUMMARY = "pack the students' archive: lessons, exercises and tools, without solutions and hidden tests"
 DEFAULT_OUTPUT = f"pytorch-apple-silicon-course-{VERSION}.zip"
@@ -57,5 +58,5 @@ def run(arguments: argparse.Namespace) -> int:
         print("no archive was written")
         return 1
     write_archive(files, output)
-    print(f"{output}: {len(files)} files, {output.stat().st_size / 1024**2:.1f} MB")
+    print(f"{output}: {len(files)} files, {format_bytes(output.stat().st_size)}")
     return 0

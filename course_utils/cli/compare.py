@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from course_utils.cli.usage import UsageError, require_torch
+from course_utils.reporting.near_names import suggest
 
 if TYPE_CHECKING:
     import torch
@@ -50,8 +50,7 @@ def parse_dtypes(names: list[str] | None) -> list[torch.dtype] | None:
 
     for name in names or []:
         if name not in DTYPES:
-            near = difflib.get_close_matches(name, DTYPES, n=1) or DTYPES
-            raise UsageError(f"--dtype {name!r} is none of {', '.join(DTYPES)}; the nearest: {near[0]}")
+            raise UsageError(f"--dtype {name!r} is none of {', '.join(DTYPES)}; {suggest(name, DTYPES)}")
     return [getattr(torch, name) for name in names] if names else None
 
 

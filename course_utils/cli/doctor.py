@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_utils.cli.usage import UsageError
+from course_utils.reporting.files import write_file
 
 if TYPE_CHECKING:
     from course_utils.doctor import Snapshot
@@ -75,7 +76,7 @@ def _save(snapshot: Snapshot, path: Path) -> None:
         UsageError: when it cannot be written.
     """
     try:
-        path.write_text(snapshot.to_json() + "\n", encoding="utf-8")
+        write_file(path, snapshot.to_json() + "\n")
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror}); save elsewhere") from error
     print(f"snapshot saved to {path}; it holds no user name and no other settings of yours", file=sys.stderr)

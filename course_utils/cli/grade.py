@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import difflib
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from course_utils.cli.usage import UsageError, require_exercise
 from course_utils.exercises.course import Exercise
+from course_utils.reporting.near_names import suggest
 
 if TYPE_CHECKING:
     from course_utils.grading.reading.collect import Collected
@@ -111,8 +111,7 @@ def check_students(asked: Sequence[str] | None, rows: Sequence[Collected]) -> No
     known = [row.student for row in rows]
     for student in asked or ():
         if student not in known:
-            near = difflib.get_close_matches(student, known, n=3, cutoff=0.4) or known[:3]
-            raise UsageError(f"no student is called {student!r}; the nearest: {', '.join(near)}")
+            raise UsageError(f"no student is called {student!r}; {suggest(student, known)}")
 
 
 @contextlib.contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import re
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course_utils.reporting.error_text import first_line
+from course_utils.reporting.near_names import suggest
 
 if TYPE_CHECKING:
     import torch
@@ -52,8 +52,7 @@ def make_inputs(shapes: Sequence[str], dtypes: Sequence[str] = ()) -> tuple[torc
         name = dtypes[index] if index < len(dtypes) else "float32"
         dtype = getattr(torch, name, None)
         if not isinstance(dtype, torch.dtype):
-            near = difflib.get_close_matches(name, COMMON_DTYPES, n=3, cutoff=0.4) or list(COMMON_DTYPES)
-            raise ValueError(f"torch has no dtype {name!r}; the nearest: {', '.join(near)}")
+            raise ValueError(f"torch has no dtype {name!r}; {suggest(name, COMMON_DTYPES)}")
         inputs.append(torch.empty(parse_shape(text), dtype=dtype, device="meta"))
     return tuple(inputs)
 
@@ -77,10 +76,7 @@ def load_function(text: str) -> Callable[..., Any]:
     if found is not None:
         raise ValueError(f"{name} in {file} is a {type(found).__name__}; it has to be a function that returns a model")
     own = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
-    near = difflib.get_close_matches(name, own, n=3, cutoff=0.4) or own
-    raise ValueError(
-        f"{file} has no function {name!r}; " + (f"the nearest: {', '.join(near)}" if near else "it has none")
-    )
+    raise ValueError(f"{file} has no function {name!r}; {suggest(name, own)}")
 
 
 def _run_file(path: Path) -> Any:

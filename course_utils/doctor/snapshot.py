@@ -5,7 +5,6 @@ None means unknown, the word "none" means looked for and not there. A snapshot h
 
 from __future__ import annotations
 
-import difflib
 import json
 import types
 import typing
@@ -13,6 +12,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from course_utils.reporting.near_names import suggest
 from course_utils.reporting.tables import html_table, text_table
 
 FORMAT = 1
@@ -214,11 +214,7 @@ def from_json(text: str) -> Snapshot:
         if name in ("kind", "format"):
             continue
         if name not in kinds:
-            near = difflib.get_close_matches(name, kinds, n=1)
-            raise SnapshotError(
-                f"it has a field {name!r} that format {FORMAT} does not know"
-                + (f"; the nearest: {near[0]}" if near else "")
-            )
+            raise SnapshotError(f"it has a field {name!r} that format {FORMAT} does not know; {suggest(name, kinds)}")
         if not _fits(value, kinds[name]):
             raise SnapshotError(f"its field {name!r} is {_short(value)}; it has to be {_wanted(kinds[name])} or null")
         values[name] = value

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
+from course_utils.reporting.near_names import suggest
+
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def find_course_root(start: Path | None = None) -> Path:
         FileNotFoundError: when neither is there; the message says what to do.
     """
     here = (start or Path.cwd()).resolve()
-    for folder in (here, *here.parents, Path(__file__).resolve().parent.parent):
+    for folder in (here, *here.parents, Path(__file__).resolve().parents[2]):
         if is_course_root(folder):
             return folder
     raise FileNotFoundError(
@@ -59,8 +60,7 @@ def find_exercise(root: Path, asked: str) -> Exercise:
     number = wanted.zfill(2) if wanted.isdigit() else wanted
     found = [name for name in names if name in (wanted, number) or name.split("_")[0] == number]
     if len(found) != 1:
-        near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.4) or names
-        raise LookupError(f"no exercise is called {asked!r}; the nearest: {', '.join(near) or 'there is none yet'}")
+        raise LookupError(f"no exercise is called {asked!r}; {suggest(wanted, names)}")
     name = found[0]
     return Exercise(
         name=name,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from course_utils.reporting.units import format_sizes
+
+from course_utils.reporting.files import write_file
+
 import json
-import os
 import re
-import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -58,7 +60,8 @@ def find_doubts(cells: tuple[Cell, ...], size_bytes: int) -> tuple[str, ...]:
         if grade_id is not None and times > 1
     ]
     if size_bytes > LARGEST_BYTES:
-        doubts.append(f"the file has {size_bytes / 1024**2:.0f} MB, more than graders read; take pasted pictures out")
+        size, limit = format_sizes(size_bytes, LARGEST_BYTES)
+        doubts.append(f"the file has {size}, and graders read at most {limit}; take pasted pictures out")
     return tuple(doubts)
 
 
@@ -70,12 +73,5 @@ def write_notebook(notebook: dict[str, Any], path: Path) -> int:
     """
     data = (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    write_file(path, data)
     return len(data)

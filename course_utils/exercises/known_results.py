@@ -6,10 +6,10 @@ student's and the checks', and the course's version. Another content is simply n
 
 from __future__ import annotations
 
+from course_utils.reporting.files import write_file
+
 import hashlib
 import json
-import os
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -56,10 +56,7 @@ def remember(root: Path, exercise: str, cells: tuple[Cell, ...], result: Practic
     path = _file(root, exercise)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{exercise}-", dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump({"digest": content_digest(cells), "result": asdict(result)}, stream)
-        Path(name).replace(path)
+        write_file(path, json.dumps({"digest": content_digest(cells), "result": asdict(result)}))
     except OSError:
         return False
     return True

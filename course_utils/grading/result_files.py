@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+
+from course_utils.reporting.files import write_file
 
 # no capitals: a Mac's disk holds "Ada" and "ada" to be the same name
 _PLAIN = re.compile(r"[a-z0-9_][a-z0-9_@.+-]{0,63}")
@@ -63,7 +64,7 @@ def write_below(root: Path, parts: Sequence[str], data: bytes) -> Path:
     try:
         for part in parts[:-1]:
             here = _enter(here, part, root)
-        _replace(here, parts[-1], data)
+        write_file(parts[-1], data, dir_fd=here)
     finally:
         os.close(here)
     return root.joinpath(*parts)
@@ -79,17 +80,3 @@ def _enter(here: int, part: str, root: Path) -> int:
         raise ValueError(f"{part!r} below {root} is a link or no folder; remove it and write again") from error
     os.close(here)
     return inner
-
-
-def _replace(here: int, name: str, data: bytes) -> None:
-    """Write a file in an open folder under a new name, then give it its own."""
-    new = f".{secrets.token_hex(8)}.new"
-    number = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=here)
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(data)
-        os.replace(new, name, src_dir_fd=here, dst_dir_fd=here)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(new, dir_fd=here)
-        raise

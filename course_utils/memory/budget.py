@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import platform
 from dataclasses import asdict, dataclass
@@ -11,6 +10,7 @@ from typing import Any
 from course_utils.devices import chips
 from course_utils.memory.watermark import DEFAULT_HIGH, Watermark, read_watermark
 from course_utils.memory.working_set import recommended_bytes, recommended_share
+from course_utils.reporting.near_names import suggest
 from course_utils.reporting.tables import html_table, text_table
 from course_utils.reporting.units import GIB, format_bytes
 
@@ -135,9 +135,8 @@ def _find_chip(name: str) -> chips.Chip:
     by_name = {chip.name.lower(): chip for chip in chips.all_chips()}
     wanted = " ".join(name.lower().removeprefix("apple").split())
     if wanted not in by_name:
-        near = difflib.get_close_matches(wanted, by_name, n=3, cutoff=0.4) or list(by_name)
-        names = ", ".join(by_name[key].name for key in near)
-        raise ValueError(f"no Apple chip is called {name!r} here; the nearest: {names}")
+        names = [chip.name for chip in by_name.values()]
+        raise ValueError(f"no Apple chip is called {name!r} here; {suggest(wanted, names)}")
     return by_name[wanted]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import textwrap
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from course_utils.memory.footprint import BatchPeaks, MemoryEstimate
+from course_utils.reporting.near_names import suggest
 
 if TYPE_CHECKING:
     import torch
@@ -126,8 +126,7 @@ def _check_names(mode: str, optimizer: Any, device: str) -> None:
         if value not in known:
             raise ValueError(f"{what} is {value!r}; it has to be one of {', '.join(known)}")
     if isinstance(optimizer, str) and optimizer not in OPTIMIZERS:
-        near = difflib.get_close_matches(optimizer, OPTIMIZERS, n=2, cutoff=0.4) or list(OPTIMIZERS)
-        raise ValueError(f"no optimizer is called {optimizer!r}; the nearest: {', '.join(near)}")
+        raise ValueError(f"no optimizer is called {optimizer!r}; {suggest(optimizer, OPTIMIZERS)}")
     if not isinstance(optimizer, str) and not callable(optimizer):
         raise ValueError(
             f"optimizer is a {type(optimizer).__name__}; pass a name, or a function of the parameters such as "

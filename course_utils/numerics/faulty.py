@@ -7,7 +7,6 @@ what operators give while the callable runs.
 from __future__ import annotations
 
 import copy
-import difflib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from course_utils.numerics.in_place import Forgetful, writes_into_part
 from course_utils.numerics.inputs import Inputs, fresh
 from course_utils.numerics.reductions import operator_name
+from course_utils.reporting.near_names import suggest
 
 # fault -> what it does, and where MPS did something like it
 FAULTS = {
@@ -49,8 +49,7 @@ class FaultyDevice:
 
     def __init__(self, fault: str, *, above: int = 1000, block: int = 4, seed: int = 0) -> None:
         if fault not in FAULTS:
-            near = difflib.get_close_matches(fault, FAULTS, n=2, cutoff=0.3) or list(FAULTS)
-            raise ValueError(f"there is no fault {fault!r}; the nearest: {', '.join(near)}")
+            raise ValueError(f"there is no fault {fault!r}; {suggest(fault, FAULTS)}")
         self.fault, self.above, self.block = fault, above, block
         self.generator = torch.Generator().manual_seed(seed)
 

@@ -11,12 +11,12 @@ import inspect
 import json
 import os
 import platform
-import tempfile
 from pathlib import Path
 
 from course_utils.operators import rules
 from course_utils.operators.hand_registered import HandRegistered
 from course_utils.operators.rules import RULES, Verdicts
+from course_utils.reporting.files import write_file
 
 
 def cache_folder() -> Path | None:
@@ -75,11 +75,4 @@ def store(path: Path, verdicts: Verdicts) -> None:
     )
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            # another process may be reading: replace in one step
-            Path(temporary).replace(path)
-        except OSError:
-            Path(temporary).unlink(missing_ok=True)
+        write_file(path, text)  # another process may be reading

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection
+
+from course_utils.reporting.near_names import near_names
 
 
 def base_of(overload: str) -> str:
@@ -64,7 +65,7 @@ def find_overloads(name: object, known: Collection[str]) -> tuple[str, ...]:
 def nearest(wanted: str, known: Collection[str]) -> str:
     """Say which operators have names like the one wanted."""
     operators = {base_of(overload) for overload in known}
-    close = difflib.get_close_matches(wanted, operators, n=4, cutoff=0.6)
+    close = near_names(wanted, operators, most=4, similar=0.6)
     # "bicubic" means upsample_bicubic2d, which no measure of likeness finds
     close += [operator for operator in sorted(operators, key=len) if wanted in operator and operator not in close][:4]
     return f"nearest names: {', '.join(close)}" if close else "no name is like it"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from course_utils.exercises.hand_in import LARGEST_BYTES
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -33,7 +35,7 @@ class Limits:
     value_depth: int = 64
     file_bytes: int = 64 * 1024**2
     processes: int = 64
-    submission_bytes: int = 20 * 1024**2
+    submission_bytes: int = LARGEST_BYTES
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

@@ -6,7 +6,8 @@ import pytest
 from torch.utils.benchmark import Measurement
 from torch.utils.benchmark.utils.common import TaskSpec
 
-from course_utils.benchmarking.measurement import Comparison, Timing, doubts, format_duration
+from course_utils.benchmarking.measurement import Comparison, Timing, doubts
+from course_utils.reporting.units import format_duration
 
 STEADY = Timing(
     label="work",

@@ -76,7 +76,7 @@ def test_batch_and_size_reach_the_inputs():
     ("arguments", "word"),
     [
         ({"name": "resnet81"}, r"'resnet81'; the nearest: .*resnet18"),
-        ({"name": "zzz"}, r"'zzz'; the nearest: matmul"),
+        ({"name": "zzz"}, r"'zzz'; known: matmul"),
         ({"name": "matmul", "mode": "train"}, "no mode 'train'; it has forward"),
         ({"name": "resnet18", "mode": "sing"}, "no mode 'sing'; it has forward and train"),
         ({"name": "resnet18", "batch": 0}, "batch is 0"),

@@ -60,7 +60,7 @@ def test_a_function_in_a_file(tmp_path):
     ("content", "name", "word"),
     [
         ("def make_model(): ...", "make_modle", "the nearest: make_model"),
-        ("", "make_model", "it has none"),
+        ("", "make_model", "there is none"),
         ("make_model = 3", "make_model", "is a int"),
         ("raise RuntimeError('broken')", "make_model", "does not run: RuntimeError: broken"),
         ("def make_model(:", "make_model", "does not run: SyntaxError"),

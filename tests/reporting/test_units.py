@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_utils.reporting.units import GIB, format_bytes, parse_size
+from course_utils.reporting.units import GIB, format_bytes, format_sizes, parse_size
 
 
 @pytest.mark.parametrize(
@@ -34,5 +34,15 @@ def test_gb_of_torch_is_gib(text, n_bytes):
 @pytest.mark.parametrize("text", ["", "GB", "nine GB", "9.07", "-1 GB"])
 def test_what_is_no_size_is_refused(text):
     """Anything else is refused with its text."""
-    with pytest.raises(ValueError, match="is no size"):
+    with pytest.raises(ValueError, match="is not a size"):
         parse_size(text)
+
+
+@pytest.mark.parametrize("limit", [20 * 2**20, 10**6, 1000, GIB])
+@pytest.mark.parametrize("more", [1, 100, 10**9])
+def test_compared_sizes_never_read_alike(limit, more):
+    """Two different sizes in one sentence have two different texts."""
+    larger, smaller = format_sizes(limit + more, limit)
+
+    assert larger != smaller
+    assert format_sizes(limit, limit)[0] == format_bytes(limit)

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from course_utils.reporting.units import format_sizes
+
 # column 0 of a line; inside a notebook's strings a line break is written \n, so these are the file's own
 _FILE_CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})(?=[ \r\n]|$)", re.MULTILINE)
 _OTHER_FILES = (
@@ -74,10 +76,8 @@ def read_submitted_cells(data: bytes, *, limit_bytes: int) -> tuple[tuple[Submit
 
 def too_large(size_bytes: int, limit_bytes: int) -> str:
     """Write the sentence for a file that is larger than allowed."""
-    return (
-        f"the file has {size_bytes / 1e6:.1f} MB, and more than {limit_bytes / 1e6:.1f} MB are not read; "
-        "clear the outputs of all cells and hand in again"
-    )
+    size, limit = format_sizes(size_bytes, limit_bytes)
+    return f"the file has {size}, and more than {limit} are not read; clear the outputs of all cells and hand in again"
 
 
 def _decode(data: bytes) -> tuple[str, tuple[str, ...]]:
