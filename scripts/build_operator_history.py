@@ -25,9 +25,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from course_utils.data.versions import line_of, order
 from course_utils.operators.hand_registered import hand_registered
 from course_utils.operators.history import ABSENT, FORMAT, SPARSE, read_history
-from course_utils.operators.releases import line_of, order
 from course_utils.operators.rules import Verdicts, judge, read_yaml
 
 YAML = "torchgen/packaged/ATen/native/native_functions.yaml"

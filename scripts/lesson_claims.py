@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from course_utils.operators.releases import order
+from course_utils.data.versions import order
 
 STAMP = re.compile(r"\*\*Last verified\*\*\s*\|([^|\n]*)")
 STAMPED = re.compile(r"torch (\d+\.\d+(?:\.\d+)?)")

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from course_utils.data.versions import line_of, order
 from course_utils.operators.history import History
-from course_utils.operators.releases import line_of, order
 from course_utils.operators.rules import RULES
 from course_utils.operators.table import WORDS
 from scripts.lesson_claims import Lesson, Myth, names_in_prose

@@ -6,18 +6,17 @@ call's arguments and result, of which only shapes and dtypes count, so meta tens
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any, Literal
 
 import torch
 
+from course_utils.data.read import read_json
+from course_utils.data.versions import line_of, order
 from course_utils.operators.names import base_of
-from course_utils.operators.releases import line_of, order
 
 Arguments = Mapping[str, Any]
 _HALF = (torch.float16, torch.bfloat16)
@@ -119,8 +118,9 @@ CHECKS: Mapping[str, Callable[[Arguments, Any], bool]] = {
 @cache
 def all_limits() -> tuple[Limit, ...]:
     """Read the limits that come with the package."""
-    text = (resources.files("course_utils.data") / "mps_limits.json").read_text(encoding="utf-8")
-    return tuple(Limit(**(entry | {"operators": tuple(entry["operators"])})) for entry in json.loads(text)["limits"])
+    return tuple(
+        Limit(**(entry | {"operators": tuple(entry["operators"])})) for entry in read_json("mps_limits.json")["limits"]
+    )
 
 
 def limits_of(operator: str, release: str, macos: str | None = None) -> tuple[Limit, ...]:

@@ -27,11 +27,11 @@ from course_utils.auditing.tensors import (
     tensors_kept_by,
 )
 from course_utils.auditing.tracer import Tracer
+from course_utils.data.versions import order
 from course_utils.emulation.context import doubts, emulated_mps
 from course_utils.emulation.kernels import mps_kernels
 from course_utils.emulation.location import Location, is_inside
 from course_utils.emulation.state import is_active
-from course_utils.operators.releases import order
 from course_utils.operators.table import OperatorTable, operator_table
 from course_utils.reporting.error_text import first_line
 

@@ -13,7 +13,7 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 from course_utils.auditing.findings import Finding
-from course_utils.operators.releases import order
+from course_utils.data.versions import order
 
 # what Metal lacks, and what to use instead
 REPLACEMENT = {torch.float64: torch.float32, torch.complex128: torch.complex64}

@@ -22,6 +22,7 @@ from course_utils import emulation
 from course_utils.benchmarking.measurement import WIDE_SPREAD, Comparison, Timing, doubts
 from course_utils.devices import chips
 from course_utils.devices import probe as device_probe
+from course_utils.devices.machine import this_chip
 
 # one reading lasts at least this long, so that reading the clock and waiting (0.1 to 0.3 ms on MPS, pytorch #184778)
 # weigh little against the calls in it
@@ -122,7 +123,7 @@ def benchmark(
         warmup_calls=warmup + extra_calls,
         torch_version=torch.__version__,
         threads=torch.get_num_threads(),
-        chip=chips.this_chip(),
+        chip=this_chip(),
         flop=flop,
         peak_flops=peak_flops if peak_flops is not None else chips.peak_flops_here(on.type),
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+
+from course_utils.data.read import read_json
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,8 @@ class Published:
 
 @cache
 def _all_published() -> tuple[Published, ...]:
-    text = (resources.files("course_utils.data") / "published.json").read_text(encoding="utf-8")
     found = []
-    for entry in json.loads(text)["measurements"]:
+    for entry in read_json("published.json")["measurements"]:
         shared = {name: entry[name] for name in ("key", "what", "chip", "torch_version", "date", "source", "method")}
         found += [
             Published(device=device, seconds=seconds, size=size, **shared) for device, size, seconds in entry["times"]

@@ -1,16 +1,15 @@
 """Apple's chips as published: GPU cores, clock, memory bandwidth, and the peak that follows.
 
-Data with sources: course_utils/data/chips.json. What this machine is, `this_chip` reads; the rest is pure.
+Data with sources: course_utils/data/chips.json.
 """
 
 from __future__ import annotations
 
-import json
-import platform
-import subprocess
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+
+from course_utils.data.read import read_json
+from course_utils.devices.machine import this_chip
 
 # one multiply and one add for each of 128 float32 lanes of a GPU core in each clock cycle, M1 to M4
 # (source in chips.json); float16 runs at the same rate there
@@ -38,10 +37,10 @@ class Chip:
     sources: tuple[str, ...]
 
     def peak_flops(self, gpu_cores: int | None = None) -> float | None:
-        """Compute the GPU's float32 peak in FLOP/s, for the largest core count if none is given.
+        """Return the GPU's float32 peak in FLOP/s, for the largest core count if none is given.
 
         Returns:
-            FLOP/s, or None where no clock is published (a limit that nobody stated accuses nobody).
+            FLOP/s, or None where no clock is published: without one there is no peak to compare with.
         """
         if self.gpu_clock_mhz is None:
             return None
@@ -50,8 +49,7 @@ class Chip:
 
 @cache
 def all_chips() -> tuple[Chip, ...]:
-    """Read the chip table, oldest first."""
-    text = (resources.files("course_utils.data") / "chips.json").read_text(encoding="utf-8")
+    """Return the chip table, oldest first."""
     return tuple(
         Chip(
             name=row["name"],
@@ -61,12 +59,12 @@ def all_chips() -> tuple[Chip, ...]:
             gpu_clock_mhz=row["gpu_clock_mhz"],
             sources=tuple(row["sources"]),
         )
-        for row in json.loads(text)["chips"]
+        for row in read_json("chips.json")["chips"]
     )
 
 
 def find_chip(brand: str) -> Chip | None:
-    """Find a chip by the name macOS gives it.
+    """Return a chip by the name macOS gives it; None where the table lacks it.
 
     Args:
         brand: `sysctl -n machdep.cpu.brand_string`, such as "Apple M1 Pro"; with or without "Apple".
@@ -75,23 +73,8 @@ def find_chip(brand: str) -> Chip | None:
     return next((chip for chip in all_chips() if chip.name == name), None)
 
 
-@cache
-def this_chip() -> str | None:
-    """Read the name of this machine's Apple chip, such as "Apple M1 Pro"; None on any other machine."""
-    if platform.system() != "Darwin":
-        return None
-    try:
-        answer = subprocess.run(
-            ["sysctl", "-n", "machdep.cpu.brand_string"], capture_output=True, text=True, timeout=5, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    brand = answer.stdout.strip()
-    return brand if brand.startswith("Apple") else None
-
-
 def peak_flops_here(device_type: str) -> float | None:
-    """Look up the published peak of this machine's device, FLOP/s in float32.
+    """Return the published peak of this machine's device, FLOP/s in float32.
 
     Args:
         device_type: "mps", "cuda" or "cpu"; only MPS has a published peak here.

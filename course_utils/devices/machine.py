@@ -1,4 +1,4 @@
-"""What has to be known about a machine to repeat a numerical finding: torch, the system's build, the chip.
+"""Read what this machine is from the system's own programs, and describe it so that a result can be repeated.
 
 The same torch gives other answers on another macOS, whose libraries MPS calls: slice assignment broke from macOS 14.3
 to 14.4 (pytorch #122016), and a vision model fails on macOS 26 but not on 15 (actions/runner-images #14380).
@@ -6,13 +6,52 @@ to 14.4 (pytorch #122016), and a vision model fails on macOS 26 but not on 15 (a
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 
-import torch
 
-from course_utils.devices import chips
+def ask(*command: str, time_limit_s: float = 10.0) -> str | None:
+    """Return what a small program prints; None where it is missing, fails, or does not answer in time."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=time_limit_s,
+            check=True,
+            env=os.environ | {"SYSTEM_VERSION_COMPAT": "0"},  # else sw_vers may answer 10.16 to an old Python
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() or None
+
+
+def sysctl(name: str) -> str | None:
+    """Return a value of the kernel, such as "hw.memsize"; None where the system does not know the name."""
+    return ask("sysctl", "-n", name)
+
+
+def sysctl_flag(name: str) -> bool | None:
+    """Return a switch of the kernel; None where the system does not know the name."""
+    answer = sysctl(name)
+    return None if answer not in ("0", "1") else answer == "1"
+
+
+def sw_vers(option: str) -> str | None:
+    """Return macOS's "productVersion" or "buildVersion"; None on any other system."""
+    return ask("sw_vers", f"-{option}")
+
+
+@cache
+def this_chip() -> str | None:
+    """Return the name of this machine's Apple chip, such as "Apple M1 Pro"; None on any other machine."""
+    brand = sysctl("machdep.cpu.brand_string") if platform.system() == "Darwin" else None
+    return brand if brand is not None and brand.startswith("Apple") else None
 
 
 @dataclass(frozen=True)
@@ -39,7 +78,7 @@ class Machine:
 def describe(
     *, system: str, release: str, machine: str, build: str | None, chip: str | None, torch_version: str
 ) -> Machine:
-    """Put what a machine answers into words; pure.
+    """Return a machine's description from what the system answers; pure.
 
     Args:
         system: `platform.system()`.
@@ -54,22 +93,15 @@ def describe(
 
 
 def this_machine() -> Machine:
-    """Describe this machine."""
+    """Describe this machine; imports torch."""
+    import torch
+
+    system = platform.system()
     return describe(
-        system=platform.system(),
+        system=system,
         release=platform.mac_ver()[0],
         machine=platform.machine(),
-        build=_macos_build(),
-        chip=chips.this_chip(),
+        build=sw_vers("buildVersion") if system == "Darwin" else None,
+        chip=this_chip(),
         torch_version=torch.__version__,
     )
-
-
-def _macos_build() -> str | None:
-    if platform.system() != "Darwin":
-        return None
-    try:
-        answer = subprocess.run(["sw_vers", "-buildVersion"], capture_output=True, text=True, timeout=5, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return answer.stdout.strip() or None

@@ -45,7 +45,7 @@ class Probe:
 
 
 def judge(device: str, *, offered: bool, why_not: str, attempt: Callable[[], float]) -> Probe:
-    """Turn what a machine answers into a probe; pure but for the `attempt` it is given.
+    """Return the probe that a machine's answers amount to; pure but for the `attempt` it is given.
 
     Args:
         device: "mps" or "cuda".
@@ -78,7 +78,7 @@ def judge(device: str, *, offered: bool, why_not: str, attempt: Callable[[], flo
 
 
 def why_mps_is_absent(*, system: str, machine: str, built: bool) -> str:
-    """Say why torch offers no MPS, as far as three values tell; `course doctor` knows more causes.
+    """Return why torch offers no MPS, as far as three values tell; `course doctor` knows more causes.
 
     Args:
         system: `platform.system()`, such as "Darwin" or "Linux".
@@ -96,7 +96,7 @@ def why_mps_is_absent(*, system: str, machine: str, built: bool) -> str:
 
 
 def _difference_from_cpu(device: str) -> float:
-    """Multiply two small matrices on the device and on the CPU; return the largest absolute difference."""
+    """Return the largest absolute difference between a small matrix product on the device and on the CPU."""
     generator = torch.Generator().manual_seed(0)
     left = torch.rand(64, 64, generator=generator)
     right = torch.rand(64, 64, generator=generator)
@@ -105,7 +105,7 @@ def _difference_from_cpu(device: str) -> float:
 
 
 def probe_mps() -> Probe:
-    """Find out whether MPS works here: allocate, compute, and compare with the CPU.
+    """Return whether MPS works here: allocate, compute, and compare with the CPU.
 
     Returns:
         A probe with one of three states, each with its reason.
@@ -121,7 +121,7 @@ def probe_mps() -> Probe:
 
 
 def probe_cuda() -> Probe:
-    """Find out whether CUDA works here, in the same way as `probe_mps`."""
+    """Return whether CUDA works here, in the same way as `probe_mps`."""
     why_not = "this torch was built without CUDA" if torch.version.cuda is None else "no NVIDIA driver or GPU found"
     return judge(
         "cuda",
@@ -131,13 +131,49 @@ def probe_cuda() -> Probe:
     )
 
 
-def probe(device: str | torch.device) -> Probe:
-    """Find out whether a device works here; the CPU always does.
+@dataclass(frozen=True)
+class ProbedDevices:
+    """The course's devices, probed once; pass it on where one call asks for several devices.
+
+    Args:
+        probes: what was found, in the course's order of preference.
+    """
+
+    probes: tuple[Probe, ...]
+
+    def find(self, kind: str) -> Probe | None:
+        """Return what was found for "mps", "cuda" or "cpu"; None for a device that was not probed."""
+        return next((found for found in self.probes if found.device == kind), None)
+
+    @property
+    def usable(self) -> tuple[str, ...]:
+        """The devices that work here, in the course's order of preference."""
+        return tuple(found.device for found in self.probes if found.usable)
+
+
+def probe_devices(devices: Iterable[str] = PREFERENCE) -> ProbedDevices:
+    """Probe each of the devices once.
+
+    Raises:
+        ValueError: when this torch knows no such device; the message names the value.
+    """
+    return ProbedDevices(tuple(probe(name) for name in devices))
+
+
+def probe(device: str | torch.device, *, probed: ProbedDevices | None = None) -> Probe:
+    """Return whether a device works here; the CPU always does.
+
+    Args:
+        device: such as "mps" or "cuda:0".
+        probed: what was found before; a device that it lacks is probed.
 
     Raises:
         ValueError: when this torch knows no such device; the message names the value.
     """
     kind = parse_device(device).type
+    before = probed.find(kind) if probed is not None else None
+    if before is not None:
+        return before
     if kind == "mps":
         return probe_mps()
     if kind == "cuda":
@@ -149,7 +185,7 @@ def probe(device: str | torch.device) -> Probe:
 
 
 def parse_device(device: str | torch.device) -> torch.device:
-    """Read a device's name.
+    """Return the device that a name stands for.
 
     Raises:
         ValueError: when this torch knows no such device; the message names the value.
@@ -162,30 +198,40 @@ def parse_device(device: str | torch.device) -> torch.device:
         ) from error
 
 
-def require_usable(device: str | torch.device) -> torch.device:
+def require_usable(device: str | torch.device, *, probed: ProbedDevices | None = None) -> torch.device:
     """Return the device if this machine can compute on it.
+
+    Args:
+        device: such as "mps" or "cuda:0".
+        probed: what was found before; by default the device is probed.
 
     Raises:
         ValueError: when torch knows no such device, or it does not work here; the message gives the reason.
     """
-    found = probe(device)
+    found = probe(device, probed=probed)
     if not found.usable:
         raise ValueError(f"device {str(device)!r} cannot be used here ({found.state}): {found.reason}")
     return parse_device(device)
 
 
 def usable_devices() -> tuple[str, ...]:
-    """List the devices that work here, in the course's order of preference; the CPU is always among them."""
-    return tuple(name for name in PREFERENCE if name == "cpu" or probe(name).usable)
+    """Return the devices that work here, in the course's order of preference; the CPU is always among them."""
+    return probe_devices().usable
 
 
-def pick_device(name: str | torch.device | None = None, *, prefer: Iterable[str] = PREFERENCE) -> torch.device:
+def pick_device(
+    name: str | torch.device | None = None,
+    *,
+    prefer: Iterable[str] = PREFERENCE,
+    probed: ProbedDevices | None = None,
+) -> torch.device:
     """Pick the device to work on: MPS, else CUDA, else the CPU.
 
     Args:
         name: a device to use instead of picking; the environment variable COURSE_DEVICE does the same for a
             whole run, and `name` wins over it.
         prefer: the order in which devices are tried.
+        probed: what was found before, so that nothing is probed again.
 
     Returns:
         The first device that computes correctly here, or the one asked for.
@@ -195,9 +241,9 @@ def pick_device(name: str | torch.device | None = None, *, prefer: Iterable[str]
     """
     asked = name if name is not None else os.environ.get(OVERRIDE_VARIABLE) or None
     if asked is not None:
-        return require_usable(asked)
+        return require_usable(asked, probed=probed)
     for candidate in prefer:
-        if probe(candidate).usable:
+        if probe(candidate, probed=probed).usable:
             return parse_device(candidate)
     return torch.device("cpu")
 

@@ -6,10 +6,10 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
+from course_utils.devices.machine import ask, sw_vers, sysctl, sysctl_flag
 from course_utils.doctor.snapshot import NONE
 
 # environment variable -> the service that sets it
@@ -29,36 +29,12 @@ SANDBOXES = {
 }
 
 
-def ask(*command: str, time_limit_s: float = 10.0) -> str | None:
-    """Run a small program and return what it says; None where it is missing, fails, or does not come back."""
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=time_limit_s,
-            check=True,
-            env=os.environ | {"SYSTEM_VERSION_COMPAT": "0"},  # else sw_vers may answer 10.16 to an old Python
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip() or None
-
-
 def read_file(path: str) -> str | None:
     """Read a small text file of the system; None where it cannot be read."""
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-
-
-def _flag(name: str) -> bool | None:
-    """Ask sysctl for a switch; an unknown name is unknown."""
-    answer = ask("sysctl", "-n", name)
-    return None if answer not in ("0", "1") else answer == "1"
 
 
 def _named_by(variables: dict[str, str]) -> str:
@@ -69,15 +45,15 @@ def _named_by(variables: dict[str, str]) -> str:
 
 def _macos() -> dict[str, Any]:
     """Read a Mac; SYSCTL names as in `man 3 sysctl`, `proc_translated` from Apple's note on Rosetta."""
-    memory = ask("sysctl", "-n", "hw.memsize")
+    memory = sysctl("hw.memsize")
     return {
-        "os_version": ask("sw_vers", "-productVersion") or platform.mac_ver()[0] or None,
-        "os_build": ask("sw_vers", "-buildVersion"),
-        "translated": _flag("sysctl.proc_translated"),
-        "apple_silicon": _flag("hw.optional.arm64"),
-        "chip": ask("sysctl", "-n", "machdep.cpu.brand_string"),
-        "model": ask("sysctl", "-n", "hw.model"),
-        "virtual_machine": _flag("kern.hv_vmm_present"),
+        "os_version": sw_vers("productVersion") or platform.mac_ver()[0] or None,
+        "os_build": sw_vers("buildVersion"),
+        "translated": sysctl_flag("sysctl.proc_translated"),
+        "apple_silicon": sysctl_flag("hw.optional.arm64"),
+        "chip": sysctl("machdep.cpu.brand_string"),
+        "model": sysctl("hw.model"),
+        "virtual_machine": sysctl_flag("kern.hv_vmm_present"),
         "memory_bytes": int(memory) if memory and memory.isdigit() else None,
         "container": NONE,
         "sandbox": _named_by(SANDBOXES),

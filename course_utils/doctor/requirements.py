@@ -5,13 +5,12 @@ Data with sources: course_utils/data/torch_requirements.json. Everything here is
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
 
-from course_utils.doctor.versions import Version, exactly, parse
+from course_utils.data.read import read_json
+from course_utils.data.versions import Version, exactly, parse
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,8 @@ class CourseBounds:
 
 
 @cache
-def _data() -> Any:
-    return json.loads((resources.files("course_utils.data") / "torch_requirements.json").read_text(encoding="utf-8"))
+def _data() -> dict[str, Any]:
+    return read_json("torch_requirements.json")
 
 
 @cache

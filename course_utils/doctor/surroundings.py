@@ -12,7 +12,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from course_utils.doctor.machine import ask, read_file
+from course_utils.devices.machine import ask
+from course_utils.doctor.machine import read_file
 from course_utils.doctor.snapshot import NONE, Variable
 from course_utils.doctor.torch_start import FALLBACK, StartRecord, fallback_is_on, start_record
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from course_utils.devices import chips
+from course_utils.devices.machine import this_chip
 from course_utils.memory.watermark import DEFAULT_HIGH, Watermark, read_watermark
 from course_utils.memory.working_set import recommended_bytes, recommended_share
 from course_utils.reporting.near_names import suggest
@@ -149,7 +150,7 @@ def _this_machine() -> MemoryBudget:
 
         if torch.backends.mps.is_available():
             return _budget(
-                f"this Mac ({chips.this_chip() or 'no Apple chip'}, {format_bytes(ram_bytes)})",
+                f"this Mac ({this_chip() or 'no Apple chip'}, {format_bytes(ram_bytes)})",
                 ram_bytes=ram_bytes,
                 recommended=torch.mps.recommended_max_memory(),
                 watermark=watermark,

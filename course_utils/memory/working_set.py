@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from importlib import resources
 from typing import Any
 
+from course_utils.data.read import read_json
 from course_utils.reporting.units import GIB
 
 # the sizes that Apple sells its chips with, GB
@@ -34,9 +33,7 @@ class Observed:
 
 @cache
 def _data() -> dict[str, Any]:
-    text = (resources.files("course_utils.data") / "working_set.json").read_text(encoding="utf-8")
-    data: dict[str, Any] = json.loads(text)
-    return data
+    return read_json("working_set.json")
 
 
 def observed_working_sets() -> tuple[Observed, ...]:

@@ -5,13 +5,12 @@ Data with sources: course_utils/data/mps_cpu_fallbacks.json.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
 
-from course_utils.operators.releases import line_of, order
+from course_utils.data.read import read_json
+from course_utils.data.versions import line_of, order
 
 
 @dataclass(frozen=True)
@@ -33,9 +32,7 @@ class HandRegistered:
 
 @cache
 def _data() -> dict[str, Any]:
-    text = (resources.files("course_utils.data") / "mps_cpu_fallbacks.json").read_text(encoding="utf-8")
-    data: dict[str, Any] = json.loads(text)
-    return data
+    return read_json("mps_cpu_fallbacks.json")
 
 
 def hand_registered(release: str) -> HandRegistered:

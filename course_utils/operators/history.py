@@ -6,14 +6,13 @@ the yaml inside published wheels. One letter for each release; what a letter mea
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
 
-from course_utils.operators.releases import line_of, order
+from course_utils.data.read import read_json
+from course_utils.data.versions import line_of, order
 from course_utils.operators.rules import RULES, Verdicts
 
 ABSENT = "-"  # the release does not have the overload
@@ -186,8 +185,7 @@ def read_history(data: Mapping[str, Any]) -> History:
 @cache
 def history() -> History:
     """Read the history that comes with the package."""
-    text = (resources.files("course_utils.data") / "mps_operator_history.json").read_text(encoding="utf-8")
-    return read_history(json.loads(text))
+    return read_history(read_json("mps_operator_history.json"))
 
 
 def first_native(overload: str) -> str | None:

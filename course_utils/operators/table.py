@@ -16,12 +16,12 @@ from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 
+from course_utils.data.versions import installed_torch, line_of, order
 from course_utils.operators.cache import cache_folder, file_name, load, store
 from course_utils.operators.dispatcher import compare, registered_for_mps
 from course_utils.operators.hand_registered import hand_registered
 from course_utils.operators.history import history
 from course_utils.operators.names import find_overload, find_overloads
-from course_utils.operators.releases import installed_torch, line_of, order
 from course_utils.operators.rules import RULES, STATUSES, Status, Verdicts, judge, read_yaml
 
 YAML = "packaged/ATen/native/native_functions.yaml"

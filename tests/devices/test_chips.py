@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_utils.devices import chips
+from course_utils.devices import chips, machine
 
 
 def test_every_chip_has_sources():
@@ -41,12 +41,12 @@ def test_peak_without_clock_is_unknown():
 
 def test_no_apple_chip_elsewhere(monkeypatch):
     """Off macOS there is no Apple chip and no peak."""
-    monkeypatch.setattr(chips.platform, "system", lambda: "Linux")
-    chips.this_chip.cache_clear()
+    monkeypatch.setattr(machine.platform, "system", lambda: "Linux")
+    machine.this_chip.cache_clear()
 
-    assert chips.this_chip() is None
+    assert machine.this_chip() is None
     assert chips.peak_flops_here("mps") is None
-    chips.this_chip.cache_clear()
+    machine.this_chip.cache_clear()
 
 
 def test_peak_on_a_described_mac(monkeypatch):

@@ -136,6 +136,31 @@ def test_synchronize_refuses_unknown_devices():
         devices.synchronize("gpu")
 
 
+def test_one_probe_serves_many_questions(monkeypatch):
+    """Devices that were probed once are not probed again, whatever is asked of them."""
+    counted = []
+    probe_mps = devices.probe_mps
+    monkeypatch.setattr(devices, "probe_mps", lambda: counted.append("mps") or probe_mps())
+    probed = devices.probe_devices()
+    for _ in range(3):
+        devices.pick_device(probed=probed)
+        devices.require_usable("cpu", probed=probed)
+        devices.probe("mps", probed=probed)
+
+    assert counted == ["mps"]
+    assert probed.usable == devices.usable_devices()
+    assert probed.find("mps") == devices.probe_mps()
+
+
+def test_what_was_probed_is_believed():
+    """A probe that is passed on decides, so that one call cannot answer in two ways."""
+    probed = devices.ProbedDevices((devices.Probe("mps", "absent", "not today"), devices.Probe("cpu", "usable", "")))
+
+    assert devices.pick_device(prefer=("mps", "cpu"), probed=probed).type == "cpu"
+    with pytest.raises(ValueError, match="not today"):
+        devices.require_usable("mps", probed=probed)
+
+
 @pytest.mark.needs_mps
 def test_mps_is_picked_first():
     """On a Mac whose GPU works, MPS is picked and can be waited for."""

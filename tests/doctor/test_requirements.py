@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 from support.paths import ROOT
 
+from course_utils.data.versions import exactly
 from course_utils.doctor.requirements import (
     course_bounds,
     macos_needed,
@@ -16,7 +17,6 @@ from course_utils.doctor.requirements import (
     torch_lines,
     torchvision_for,
 )
-from course_utils.doctor.versions import exactly
 
 
 def test_bounds_are_those_of_pyproject():

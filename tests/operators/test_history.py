@@ -2,9 +2,9 @@
 
 import pytest
 
+from course_utils.data.versions import installed_torch, line_of, order
 from course_utils.operators import first_native, history
 from course_utils.operators.history import ABSENT, SPARSE, read_history
-from course_utils.operators.releases import installed_torch, line_of, order
 from course_utils.operators.rules import RULES
 
 RELEASES = ["2.0.1", "2.1.2", "2.2.2", "2.3.1"]

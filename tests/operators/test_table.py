@@ -12,13 +12,13 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from course_utils.data.versions import installed_torch, line_of, order
 from course_utils.operators import STATUSES, operator_table, table, torchvision_kernels
 from course_utils.operators.cache import cache_folder, file_name, load, store
 from course_utils.operators.dispatcher import compare, registrations
 from course_utils.operators.hand_registered import HandRegistered, hand_registered
 from course_utils.operators.history import history
 from course_utils.operators.names import find_overload
-from course_utils.operators.releases import installed_torch, line_of, order
 from course_utils.operators.rules import RULES, Verdicts, judge, read_yaml
 
 NO_HAND_LIST = HandRegistered()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 
+from course_utils.data.versions import Version, exactly, macos_version
 from course_utils.doctor.requirements import course_bounds, known, newest_torch, torchvision_for
 from course_utils.doctor.snapshot import NONE, Snapshot
-from course_utils.doctor.versions import Version, exactly, macos_version
 
 APPLE_CPU = "Apple (CPU implementer 0x61)"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from course_utils.data.versions import exactly
 from course_utils.doctor.findings import Finding
 from course_utils.doctor.requirements import macos_needed
 from course_utils.doctor.rules import Rule
@@ -20,7 +21,6 @@ from course_utils.doctor.rules.conditions import (
 from course_utils.doctor.rules.loading import torch_shadowed
 from course_utils.doctor.rules.releases import macos_against_torch
 from course_utils.doctor.snapshot import NONE, Snapshot
-from course_utils.doctor.versions import exactly
 
 
 def _torch_loads(snapshot: Snapshot) -> bool:

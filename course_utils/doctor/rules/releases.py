@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from course_utils.data.versions import exactly
 from course_utils.doctor.findings import Finding
 from course_utils.doctor.requirements import (
     course_bounds,
@@ -28,7 +29,6 @@ from course_utils.doctor.rules.conditions import (
     torch_version,
 )
 from course_utils.doctor.snapshot import NONE, Snapshot
-from course_utils.doctor.versions import exactly
 
 UPDATE_MACOS = "softwareupdate --list"
 

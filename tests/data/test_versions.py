@@ -1,8 +1,12 @@
 """Versions are compared as numbers, whatever stands around them."""
 
+import importlib.util
+import sys
+
 import pytest
 
-from course_utils.doctor.versions import exactly, macos_version, parse
+from course_utils.data import versions
+from course_utils.data.versions import Version, exactly, macos_version, parse
 
 
 @pytest.mark.parametrize(
@@ -22,10 +26,51 @@ from course_utils.doctor.versions import exactly, macos_version, parse
 )
 def test_versions_that_are_read(text, release, early, local):
     """The numbers, whether it came early, and the local part are read from every form in use."""
-    version = parse(text)
+    assert parse(text) == Version(release, early, local)
 
-    assert version is not None
-    assert (version.release, version.early, version.local) == (release, early, local)
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2.15.0a0+git",
+        "2.10.0.dev20251008",
+        "2.9.1.post1",
+        "2.14.1+cu130",
+        "2.9.0rc3",
+        "26.3.1",
+        "14",
+        "v2.9",
+        "unknown",
+        "2.x",
+        "2..9",
+        "٢.٩",
+        "2.9;ls",
+    ],
+)
+def test_the_doctor_needs_no_packaging(monkeypatch, text):
+    """Without `packaging` a version in use is read as with it, so that the doctor can say what is missing."""
+    expected = parse(text)
+    monkeypatch.setattr(versions, "_packaging_version", None)
+
+    assert parse(text) == expected
+
+
+@pytest.mark.parametrize("missing", [("packaging",), ("packaging", "pip")])
+def test_packaging_is_looked_for_and_can_be_missing(monkeypatch, missing):
+    """Pip's copy is taken where packaging is missing; without both there is none, and nothing is raised."""
+    for name in list(sys.modules):
+        if name.split(".")[0] in missing:
+            monkeypatch.delitem(sys.modules, name)
+
+    class Refuse:
+        def find_spec(self, fullname, path, target=None):
+            if fullname.split(".")[0] in missing:
+                raise ModuleNotFoundError(fullname)
+
+    monkeypatch.setattr(sys, "meta_path", [Refuse(), *sys.meta_path])
+    found = versions._find_packaging()
+
+    assert (found is None) == ("pip" in missing or importlib.util.find_spec("pip") is None)
 
 
 @pytest.mark.parametrize("text", [None, "", "unknown", "none", "2.x", "2..9", "1" * 5000, "2.9; rm -rf", "٢.٩"])
