@@ -4,27 +4,27 @@ from course_utils import compare_numerics
 print(compare_numerics(torch.nn.functional.silu, (torch.randn(8, 16),), device="mps"))
 """
 
-from course_utils.numerics.compare import Difference, compare_outputs
-from course_utils.numerics.faulty import FAULTS, FaultyDevice
-from course_utils.numerics.findings import KINDS, Finding
-from course_utils.numerics.inputs import draw, lay_out
-from course_utils.numerics.layers import NonFiniteLayer, first_nonfinite_layer
-from course_utils.numerics.report import Case, NumericsReport
+from course_utils.numerics.questions.layers import NonFiniteLayer, first_nonfinite_layer
+from course_utils.numerics.reference.differences import OutputDifference, compare_outputs
+from course_utils.numerics.reference.tolerance import ToleranceRule
+from course_utils.numerics.report.findings import KINDS, NumericsFinding
+from course_utils.numerics.report.numerics_report import NumericsCase, NumericsReport
 from course_utils.numerics.run import compare_numerics
-from course_utils.numerics.runners import Runner, TorchDevice
-from course_utils.numerics.tolerance import Tolerance
+from course_utils.numerics.running.faulty import FAULTS, FaultyDevice
+from course_utils.numerics.running.runners import DeviceRunner, TorchDevice
+from course_utils.numerics.tensors.inputs import draw, lay_out
 
 __all__ = [
     "FAULTS",
     "KINDS",
-    "Case",
-    "Difference",
+    "DeviceRunner",
     "FaultyDevice",
-    "Finding",
     "NonFiniteLayer",
+    "NumericsCase",
+    "NumericsFinding",
     "NumericsReport",
-    "Runner",
-    "Tolerance",
+    "OutputDifference",
+    "ToleranceRule",
     "TorchDevice",
     "compare_numerics",
     "compare_outputs",

@@ -17,23 +17,29 @@ from torch.utils._pytree import tree_leaves
 from course_utils import emulation
 from course_utils.devices import probe as device_probe
 from course_utils.devices.machine import this_machine
-from course_utils.numerics import checks
-from course_utils.numerics.compare import Difference, compare_outputs
-from course_utils.numerics.derived import check_gradients
-from course_utils.numerics.findings import in_order
-from course_utils.numerics.gradients import MakeOptimizer, cotangents_for, slope_disagreement, smooth_adam
-from course_utils.numerics.in_place import forgotten_write
-from course_utils.numerics.inputs import Inputs, cast_inputs, check_inputs, fresh, leading_size
-from course_utils.numerics.layers import first_nonfinite_layer
-from course_utils.numerics.layouts import check_layouts
-from course_utils.numerics.leaves import Leaf, flatten, same_bits
-from course_utils.numerics.record import Record, Setting, Shown
-from course_utils.numerics.reference import Options, Reference, draws_random_numbers, make_reference, reference_dtype
-from course_utils.numerics.report import NumericsReport
-from course_utils.numerics.reproducer import write_reproducer
-from course_utils.numerics.runners import Fn, Runner, TorchDevice, observed, run_on_cpu
-from course_utils.numerics.shrink import shrink
-from course_utils.numerics.sizes import doubled
+from course_utils.numerics.questions import checks
+from course_utils.numerics.questions.backward import check_gradients
+from course_utils.numerics.questions.gradients import MakeOptimizer, cotangents_for, slope_disagreement, smooth_adam
+from course_utils.numerics.questions.in_place import forgotten_write
+from course_utils.numerics.questions.layers import first_nonfinite_layer
+from course_utils.numerics.questions.layouts import check_layouts
+from course_utils.numerics.questions.record import ComparisonRecord, ComparisonSetting, FailingInputs
+from course_utils.numerics.questions.sizes import doubled
+from course_utils.numerics.reference.answer import (
+    Reference,
+    ReferenceOptions,
+    draws_random_numbers,
+    make_reference,
+    reference_dtype,
+)
+from course_utils.numerics.reference.differences import OutputDifference, compare_outputs
+from course_utils.numerics.report.findings import in_order
+from course_utils.numerics.report.numerics_report import NumericsReport
+from course_utils.numerics.report.reproducer import write_reproducer
+from course_utils.numerics.report.shrink import shrink
+from course_utils.numerics.running.runners import DeviceRunner, Fn, TorchDevice, observed, run_on_cpu
+from course_utils.numerics.tensors.inputs import Inputs, cast_inputs, check_inputs, fresh, leading_size
+from course_utils.numerics.tensors.leaves import OutputLeaf, flatten, same_bits
 from course_utils.reporting.error_text import first_line
 
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
@@ -43,7 +49,7 @@ def compare_numerics(
     fn: Callable[..., Any],
     inputs: Sequence[Any],
     *,
-    device: str | torch.device | Runner | None = None,
+    device: str | torch.device | DeviceRunner | None = None,
     dtypes: Sequence[torch.dtype] | None = None,
     label: str | None = None,
     causal: bool | int | None = None,
@@ -87,17 +93,17 @@ def compare_numerics(
         raise TypeError(f"there is nothing to call: fn is a {type(fn).__name__}; pass the function itself, without ()")
     check_inputs(inputs)
     runner, warnings = _runner(device)
-    options = Options(accumulator=accumulator, reduction_length=reduction_length, seed=seed)
+    options = ReferenceOptions(accumulator=accumulator, reduction_length=reduction_length, seed=seed)
     wanted = _Wanted(causal, gradients, optimizer, largest_elements)
-    records: list[Record] = []
+    records: list[ComparisonRecord] = []
     tolerances = []
     with torch.random.fork_rng(devices=[]):
         for dtype in _dtypes(dtypes, fn, tuple(inputs)):
             lower = cast_inputs(tuple(inputs), dtype)
-            setting = Setting(fn, runner, dtype, reference_dtype(fn, lower, dtype), options)
+            setting = ComparisonSetting(fn, runner, dtype, reference_dtype(fn, lower, dtype), options)
             reference = make_reference(observed(fn), lower, dtype, options, setting.precision)
             tolerances.append(reference.tolerance)
-            record = Record(setting, warnings=_doubts(reference))
+            record = ComparisonRecord(setting, warnings=_warnings(reference))
             _check(record, lower, reference, wanted)
             records.append(record)
     return NumericsReport(
@@ -112,8 +118,8 @@ def compare_numerics(
     )
 
 
-def _runner(device: str | torch.device | Runner | None) -> tuple[Runner, list[str]]:
-    if isinstance(device, Runner):
+def _runner(device: str | torch.device | DeviceRunner | None) -> tuple[DeviceRunner, list[str]]:
+    if isinstance(device, DeviceRunner):
         return device, []
     runner = TorchDevice(device if device is not None else device_probe.pick_device())
     warnings = []
@@ -140,19 +146,19 @@ def _dtypes(asked: Sequence[torch.dtype] | None, fn: Fn, inputs: Inputs) -> tupl
     return tuple(asked)
 
 
-def _doubts(reference: Reference) -> list[str]:
-    doubts = []
+def _warnings(reference: Reference) -> list[str]:
+    warnings = []
     bad = sum(int((~leaf.tensor.isfinite()).sum()) for leaf in reference.leaves if leaf.is_number_with_rounding)
     if bad:
-        doubts.append(
+        warnings.append(
             f"the reference itself has {bad} numbers that are NaN or infinite; there the device has to have the same"
         )
     numbers = [leaf.tensor for leaf in reference.leaves if leaf.path.startswith("output") and leaf.tensor.numel()]
     if numbers and not any(bool(tensor.any()) for tensor in numbers):
-        doubts.append("every number of the reference's output is 0, so agreeing with it says little")
+        warnings.append("every number of the reference's output is 0, so agreeing with it says little")
     if not numbers:
-        doubts.append("the output is empty: there are no numbers to compare, only its shape and dtype")
-    return doubts
+        warnings.append("the output is empty: there are no numbers to compare, only its shape and dtype")
+    return warnings
 
 
 @dataclass(frozen=True)
@@ -165,14 +171,14 @@ class _Wanted:
     largest_elements: int
 
 
-def _check(record: Record, inputs: Inputs, reference: Reference, wanted: _Wanted) -> None:
+def _check(record: ComparisonRecord, inputs: Inputs, reference: Reference, wanted: _Wanted) -> None:
     """Put all questions in one dtype, and stop where an answer makes the next question pointless."""
     setting = record.setting
     try:
         first = setting.ask_observed(inputs)
     except Exception as error:  # torch raises RuntimeError, TypeError and NotImplementedError here
         record.find("refused", f"the device raises {first_line(error)}{_cpu_too(setting, inputs)}", "as given")
-        record.shown.append(Shown(inputs))
+        record.shown.append(FailingInputs(inputs))
         return
     if not _is_repeatable(record, inputs, reference, first):
         return
@@ -198,11 +204,11 @@ def _check(record: Record, inputs: Inputs, reference: Reference, wanted: _Wanted
         check_gradients(record, inputs, wanted.optimizer)
 
 
-def _cpu_too(setting: Setting, inputs: Inputs) -> str:
+def _cpu_too(setting: ComparisonSetting, inputs: Inputs) -> str:
     return "" if _on_cpu(setting, inputs) is not None else "; so does the CPU in this dtype"
 
 
-def _on_cpu(setting: Setting, inputs: Inputs) -> tuple[Leaf, ...] | None:
+def _on_cpu(setting: ComparisonSetting, inputs: Inputs) -> tuple[OutputLeaf, ...] | None:
     try:
         torch.manual_seed(setting.options.seed)
         return flatten(run_on_cpu(observed(setting.lower), inputs))
@@ -210,7 +216,9 @@ def _on_cpu(setting: Setting, inputs: Inputs) -> tuple[Leaf, ...] | None:
         return None
 
 
-def _is_repeatable(record: Record, inputs: Inputs, reference: Reference, first: tuple[Leaf, ...]) -> bool:
+def _is_repeatable(
+    record: ComparisonRecord, inputs: Inputs, reference: Reference, first: tuple[OutputLeaf, ...]
+) -> bool:
     second = record.setting.ask_observed(inputs)
     if same_bits(first, second):
         return True
@@ -230,12 +238,12 @@ def _is_repeatable(record: Record, inputs: Inputs, reference: Reference, first: 
         f"two calls with the same inputs and seed differ by up to {largest:.3g}, {size}; nothing else was compared",
         "as given",
     )
-    record.shown.append(Shown(inputs, form="twice"))
+    record.shown.append(FailingInputs(inputs, form="twice"))
     return False
 
 
 def _check_random(
-    record: Record, inputs: Inputs, reference: Reference, first: tuple[Leaf, ...], gradients: bool
+    record: ComparisonRecord, inputs: Inputs, reference: Reference, first: tuple[OutputLeaf, ...], gradients: bool
 ) -> None:
     setting = record.setting
     names = ", ".join(reference.trace.random) or "an operator"
@@ -257,10 +265,10 @@ def _check_random(
             return
         if text is not None:
             record.find("gradient", text, "as given")
-            record.shown.append(Shown(inputs, form="gradient"))
+            record.shown.append(FailingInputs(inputs, form="gradient"))
 
 
-def _report(record: Record, inputs: Inputs, differences: tuple[Difference, ...]) -> None:
+def _report(record: ComparisonRecord, inputs: Inputs, differences: tuple[OutputDifference, ...]) -> None:
     """Write down what differs on the given inputs; for non-finite numbers, where they begin."""
     for difference in differences:
         sentence = difference.sentence
@@ -268,11 +276,15 @@ def _report(record: Record, inputs: Inputs, differences: tuple[Difference, ...])
             layer = first_nonfinite_layer(record.setting.lower, inputs, record.setting.runner)  # type: ignore[arg-type]
             sentence += f"; it begins in {layer}" if layer is not None else ""
         record.find_difference(difference, "as given", sentence=sentence)
-    record.shown.append(Shown(inputs))
+    record.shown.append(FailingInputs(inputs))
 
 
 def _explain(
-    record: Record, inputs: Inputs, reference: Reference, answer: tuple[Leaf, ...], causal: bool | int | None
+    record: ComparisonRecord,
+    inputs: Inputs,
+    reference: Reference,
+    answer: tuple[OutputLeaf, ...],
+    causal: bool | int | None,
 ) -> None:
     """Look for what is behind a wrong answer: each known fault leaves its own trace."""
     setting = record.setting
@@ -293,7 +305,7 @@ def _explain(
     checks.check_exact_sums(record, inputs, reference)
 
 
-def _reproducer(records: list[Record], source: str | None) -> str:
+def _reproducer(records: list[ComparisonRecord], source: str | None) -> str:
     record = next((record for record in records if record.shown), None)
     if record is None:
         return ""
@@ -311,8 +323,8 @@ def _reproducer(records: list[Record], source: str | None) -> str:
     )
 
 
-def _still_fails(record: Record, shown: Shown, smaller: Inputs) -> bool:
-    """Say whether smaller inputs show the same; only outputs are tried, the other forms keep their inputs."""
+def _still_fails(record: ComparisonRecord, shown: FailingInputs, smaller: Inputs) -> bool:
+    """Return whether smaller inputs show the same; only outputs are tried, the other forms keep their inputs."""
     laid_out = shown.laid_out(smaller)
     if shown.form != "forward" or shown.transposed_parameters or laid_out is None:
         return False

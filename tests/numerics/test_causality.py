@@ -6,7 +6,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
 from course_utils.numerics import FaultyDevice, compare_numerics, draw
-from course_utils.numerics.causality import causal_dims, change_from
+from course_utils.numerics.questions.causality import causal_dims, change_from
 
 
 def causal(x):

@@ -4,15 +4,15 @@ import pytest
 import torch
 
 from course_utils.numerics import compare_outputs
-from course_utils.numerics.leaves import Leaf, flatten, same_bits
-from course_utils.numerics.tolerance import Bound
+from course_utils.numerics.reference.tolerance import ErrorBound
+from course_utils.numerics.tensors.leaves import OutputLeaf, flatten, same_bits
 
 
 def compare(yours, right, limit=1e-6, dtype=torch.float32, **options):
     """Compare two outputs with one limit for all numbers."""
     reference = flatten(right)
     bounds = [
-        Bound(torch.full(leaf.tensor.shape, limit if leaf.is_number_with_rounding else 0.0)) for leaf in reference
+        ErrorBound(torch.full(leaf.tensor.shape, limit if leaf.is_number_with_rounding else 0.0)) for leaf in reference
     ]
     return compare_outputs(flatten(yours), reference, bounds, dtype=dtype, **options)
 
@@ -136,7 +136,7 @@ def test_leaves_are_named_by_their_place():
 
 def test_same_bits_counts_nan_as_itself():
     """Repeatability compares bits, NaN being equal to NaN."""
-    nan = (Leaf("output", torch.tensor([float("nan"), 1.0])),)
+    nan = (OutputLeaf("output", torch.tensor([float("nan"), 1.0])),)
 
     assert same_bits(nan, nan)
-    assert not same_bits(nan, (Leaf("output", torch.tensor([float("nan"), 2.0])),))
+    assert not same_bits(nan, (OutputLeaf("output", torch.tensor([float("nan"), 2.0])),))

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from course_utils.numerics import FaultyDevice, TorchDevice, compare_numerics, draw
-from course_utils.numerics.gradients import StepOf, cotangents_for, slope_disagreement, transposed_parameters
+from course_utils.numerics.questions.gradients import StepOf, cotangents_for, slope_disagreement, transposed_parameters
 
 CPU = TorchDevice("cpu")
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from course_utils.numerics import compare_numerics, draw, lay_out
-from course_utils.numerics.inputs import (
+from course_utils.numerics.tensors.inputs import (
     LAYOUTS,
     cast_inputs,
     elements,

@@ -12,10 +12,10 @@ from support.paths import ROOT
 from torch import nn
 
 from course_utils.devices.machine import Machine, describe
-from course_utils.numerics import KINDS, FaultyDevice, Finding, compare_numerics, draw
-from course_utils.numerics.findings import in_order
-from course_utils.numerics.reproducer import fn_code, write_reproducer
-from course_utils.numerics.runners import TorchDevice
+from course_utils.numerics import KINDS, FaultyDevice, NumericsFinding, compare_numerics, draw
+from course_utils.numerics.report.findings import in_order
+from course_utils.numerics.report.reproducer import fn_code, write_reproducer
+from course_utils.numerics.running.runners import TorchDevice
 
 
 def differences(code, capsys):
@@ -89,11 +89,11 @@ def test_machine_without_macos():
 def test_findings_are_in_the_order_of_the_questions():
     """Whatever order findings were made in, the report lists them by kind, each once."""
     kinds = ["gradient", "refused", "error", "refused"]
-    findings = in_order([Finding(kind, "sentence", "float32", "as given") for kind in kinds])
+    findings = in_order([NumericsFinding(kind, "sentence", "float32", "as given") for kind in kinds])
 
     assert [finding.kind for finding in findings] == ["refused", "error", "gradient"]
     with pytest.raises(ValueError, match="kind is 'odd'"):
-        Finding("odd", "sentence", "float32", "as given")
+        NumericsFinding("odd", "sentence", "float32", "as given")
     assert list(KINDS)[:3] == ["refused", "not comparable", "not repeatable"]
 
 

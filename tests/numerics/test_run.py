@@ -235,7 +235,7 @@ def test_two_assignments_into_slices():
 
 def test_nothing_copies_without_waiting():
     """No code of the package and no notebook asks for a non-blocking copy (pytorch #139550, #189690)."""
-    from submissions import ROOT
+    from support.paths import ROOT
 
     paths = [*(ROOT / "course_utils").rglob("*.py"), *(ROOT / "notebooks").glob("*.ipynb")]
     paths += [*(ROOT / "solutions").rglob("*.ipynb"), *(ROOT / "benchmarks").glob("*.py")]

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from course_utils.numerics import draw
-from course_utils.numerics.shrink import shrink
-from course_utils.numerics.sizes import doubled, smallest_failing
+from course_utils.numerics.questions.sizes import doubled, smallest_failing
+from course_utils.numerics.report.shrink import shrink
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5, 63, 64, 99])

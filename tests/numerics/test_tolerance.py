@@ -5,9 +5,10 @@ import torch
 from torch import nn
 
 from course_utils.numerics import FaultyDevice, compare_numerics, draw
-from course_utils.numerics.reductions import operator_name, reduction_length
-from course_utils.numerics.reference import Options, make_reference
-from course_utils.numerics.tolerance import Bound, bound_for
+from course_utils.numerics.reference.answer import ReferenceOptions, make_reference
+from course_utils.numerics.reference.reductions import reduction_length
+from course_utils.numerics.reference.tolerance import ErrorBound, bound_for
+from course_utils.numerics.tensors.operators import operator_name
 
 HALF = (torch.float16, torch.bfloat16)
 
@@ -17,7 +18,7 @@ def limit_of_a_dot(length, dtype=torch.bfloat16):
     signs = [torch.where(draw(length, seed=s) > 0, 1.0, -1.0).to(dtype) for s in (0, 1)]
     signs[1][: length // 2] = signs[0][: length // 2]
     signs[1][length // 2 :] = -signs[0][length // 2 :]  # the sum is 0: all tolerance comes from the terms
-    reference = make_reference(torch.dot, tuple(signs), dtype, Options(replicas=64), torch.float64)
+    reference = make_reference(torch.dot, tuple(signs), dtype, ReferenceOptions(replicas=64), torch.float64)
     assert float(reference.leaves[0].tensor) == 0
     return float(reference.bounds[0].limit)
 
@@ -126,7 +127,7 @@ def test_operator_names_drop_the_underscore():
 
 def test_bound_spares_few_jumps_only():
     """A few numbers may jump as far as honest rounding makes them; many, or further ones, may not."""
-    bound = Bound(torch.full((10,), 1e-6), spare=2, spare_limit=0.5)
+    bound = ErrorBound(torch.full((10,), 1e-6), spare=2, spare_limit=0.5)
     error = torch.zeros(10)
     error[:2] = 0.4
     assert not bool(bound.exceeded(error).any())

@@ -8,17 +8,17 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from course_utils.numerics.inputs import Inputs
-from course_utils.numerics.leaves import Leaf, flatten
-from course_utils.numerics.reference import Reference
-from course_utils.numerics.runners import Fn, Runner, run_on_cpu
-from course_utils.numerics.tolerance import Bound
+from course_utils.numerics.reference.answer import Reference
+from course_utils.numerics.reference.tolerance import ErrorBound
+from course_utils.numerics.running.runners import DeviceRunner, Fn, run_on_cpu
+from course_utils.numerics.tensors.inputs import Inputs
+from course_utils.numerics.tensors.leaves import OutputLeaf, flatten
 
 MOST_POSITIONS = 16
 
 
 @dataclass(frozen=True)
-class Leak:
+class TokenLeak:
     """An earlier output that depends on a later token.
 
     Args:
@@ -104,7 +104,7 @@ def causal_dims(fn: Fn, inputs: Inputs) -> tuple[int, ...]:
     return tuple(found)
 
 
-def find_leak(runner: Runner, fn: Fn, inputs: Inputs, dim: int, reference: Reference) -> Leak | None:
+def find_leak(runner: DeviceRunner, fn: Fn, inputs: Inputs, dim: int, reference: Reference) -> TokenLeak | None:
     """Change future tokens on the device, one position after the other, and look for changed earlier outputs.
 
     Args:
@@ -128,7 +128,7 @@ def find_leak(runner: Runner, fn: Fn, inputs: Inputs, dim: int, reference: Refer
         first = _first_change(changed, base, dim, length, stop=cut, bounds=reference.bounds)
         if first is not None:
             seen.append((cut, first))
-    return Leak(dim, length, tuple(seen), _block(seen, cuts)) if seen else None
+    return TokenLeak(dim, length, tuple(seen), _block(seen, cuts)) if seen else None
 
 
 def _block(seen: list[tuple[int, int]], cuts: list[int]) -> int | None:
@@ -139,11 +139,11 @@ def _block(seen: list[tuple[int, int]], cuts: list[int]) -> int | None:
     return None
 
 
-def _leaves(fn: Fn, inputs: Inputs) -> tuple[Leaf, ...]:
+def _leaves(fn: Fn, inputs: Inputs) -> tuple[OutputLeaf, ...]:
     return flatten(run_on_cpu(fn, inputs))
 
 
-def _token_leaves(leaves: tuple[Leaf, ...], dim: int, length: int) -> list[int]:
+def _token_leaves(leaves: tuple[OutputLeaf, ...], dim: int, length: int) -> list[int]:
     return [
         place
         for place, leaf in enumerate(leaves)
@@ -152,14 +152,14 @@ def _token_leaves(leaves: tuple[Leaf, ...], dim: int, length: int) -> list[int]:
 
 
 def _first_change(
-    changed: tuple[Leaf, ...],
-    base: tuple[Leaf, ...],
+    changed: tuple[OutputLeaf, ...],
+    base: tuple[OutputLeaf, ...],
     dim: int,
     length: int,
     *,
     start: int = 0,
     stop: int | None = None,
-    bounds: tuple[Bound, ...] | None = None,
+    bounds: tuple[ErrorBound, ...] | None = None,
 ) -> int | None:
     """Return the first token between `start` and `stop` whose output changed."""
     firsts = []

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 import torch
+
+from course_utils.numerics.tensors.operators import operator_name
 
 # products of matrices: the length is the last size of this argument
 _LAST_SIZE_OF = {"mm": 0, "bmm": 0, "mv": 0, "dot": 0, "vdot": 0, "addmm": 1, "baddbmm": 1, "addmv": 1, "addbmm": 1}
@@ -41,21 +42,14 @@ _ADDING_IN_PLACE = {
 
 
 def adds_in_its_dtype(name: str, args: Sequence[Any]) -> bool:
-    """Say whether an operator's kernels may add up in the dtype of the result instead of a wider one."""
+    """Return whether an operator's kernels may add up in the dtype of the result instead of a wider one."""
     transposed = name == "convolution" and len(args) > 6 and bool(args[6])
     return name in _ADDING_IN_PLACE or transposed or is_interpolation_backward(name)
 
 
 def is_interpolation_backward(name: str) -> bool:
-    """Say whether an operator adds the gradients of pixels to the pixels they were interpolated from."""
+    """Return whether an operator adds the gradients of pixels to the pixels they were interpolated from."""
     return name.endswith("_backward") and ("upsample" in name or "grid_sampler" in name)
-
-
-@cache
-def operator_name(func: Any) -> str:
-    """Return an overload's operator without namespace, overload and the underscore of in-place forms."""
-    name: str = func._schema.name.split("::")[-1]
-    return name.rstrip("_") or name
 
 
 def reduction_length(func: Any, args: Sequence[Any]) -> int:

@@ -14,13 +14,13 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from course_utils.numerics.reductions import (
+from course_utils.numerics.reference.reductions import (
     SUMS_OF_PRODUCTS,
     adds_in_its_dtype,
-    operator_name,
     reduction_length,
     size_of_terms,
 )
+from course_utils.numerics.tensors.operators import operator_name
 
 # what only moves, selects, compares or fills computes nothing that could round
 _EXACT = {

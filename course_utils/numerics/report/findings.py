@@ -29,7 +29,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class NumericsFinding:
     """One thing that is wrong.
 
     Args:
@@ -66,7 +66,7 @@ class Finding:
         return asdict(self)
 
 
-def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
+def in_order(findings: list[NumericsFinding]) -> tuple[NumericsFinding, ...]:
     """Sort findings by kind, in the order of `KINDS`, and drop repeated sentences."""
     place = {kind: number for number, kind in enumerate(KINDS)}
     return tuple(sorted(dict.fromkeys(findings), key=lambda finding: place[finding.kind]))

@@ -12,7 +12,7 @@ SAFETY = 5.0
 
 
 @dataclass(frozen=True)
-class Tolerance:
+class ToleranceRule:
     """The rule by which errors are judged in one dtype.
 
     Args:
@@ -45,7 +45,7 @@ def _short(dtype: torch.dtype) -> str:
 
 
 @dataclass(frozen=True)
-class Bound:
+class ErrorBound:
     """How far the numbers of one output may be from the reference.
 
     Args:
@@ -76,7 +76,7 @@ def bound_for(
     *,
     dtype: torch.dtype,
     coarseness: float,
-) -> Bound:
+) -> ErrorBound:
     """Compute how far each number may be from the reference.
 
     Args:
@@ -103,7 +103,7 @@ def bound_for(
         others = ((total - change.double().square()) / max(1, len(changes) - 1)).clamp_min(0).sqrt()
         jumps = max(jumps, int((change > rounding + SAFETY * others).sum()))
         largest = max(largest, float(change.max()) if change.numel() else 0.0)
-    return Bound(limit, 3 * jumps, 2 * largest)
+    return ErrorBound(limit, 3 * jumps, 2 * largest)
 
 
 def change_of(other: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import torch
 
-from course_utils.numerics.leaves import Leaf
-from course_utils.numerics.tolerance import Bound
+from course_utils.numerics.reference.tolerance import ErrorBound
+from course_utils.numerics.tensors.leaves import OutputLeaf
 
 
 @dataclass(frozen=True)
-class Difference:
+class OutputDifference:
     """One way in which an output is not the reference's.
 
     Args:
@@ -35,13 +35,13 @@ class Difference:
 
 
 def compare_outputs(
-    device: Sequence[Leaf],
-    reference: Sequence[Leaf],
-    bounds: Sequence[Bound],
+    device: Sequence[OutputLeaf],
+    reference: Sequence[OutputLeaf],
+    bounds: Sequence[ErrorBound],
     *,
     dtype: torch.dtype,
-    cpu: Sequence[Leaf] | None = None,
-) -> tuple[Difference, ...]:
+    cpu: Sequence[OutputLeaf] | None = None,
+) -> tuple[OutputDifference, ...]:
     """Compare flat outputs, leaf by leaf.
 
     Args:
@@ -61,13 +61,13 @@ def compare_outputs(
         text = f"the device returns {len(mine)} outputs, the reference {len(right)}"
         text += f"; missing: {', '.join(missing)}" if missing else ""
         text += f"; extra: {', '.join(extra)}" if extra else ""
-        return (Difference("structure", text),)
+        return (OutputDifference("structure", text),)
     expected = [leaf.tensor.dtype for leaf in cpu] if cpu is not None and len(cpu) == len(right) else None
-    found: list[Difference] = []
+    found: list[OutputDifference] = []
     for place, (leaf, exact, bound) in enumerate(zip(device, reference, bounds, strict=True)):
         if leaf.tensor.shape != exact.tensor.shape:
             found.append(
-                Difference(
+                OutputDifference(
                     "shape",
                     f"{leaf.path} has shape {tuple(leaf.tensor.shape)}, the reference {tuple(exact.tensor.shape)}",
                     leaf.path,
@@ -76,7 +76,7 @@ def compare_outputs(
             continue
         if expected is not None and leaf.tensor.dtype != expected[place]:
             found.append(
-                Difference(
+                OutputDifference(
                     "dtype", f"{leaf.path} has dtype {leaf.tensor.dtype}, on the CPU {expected[place]}", leaf.path
                 )
             )
@@ -92,14 +92,16 @@ class _Pair:
     path: str
     yours: torch.Tensor
     right: torch.Tensor
-    bound: Bound
+    bound: ErrorBound
 
-    def difference(self, kind: str, sentence: str, index: tuple[int, ...]) -> Difference:
+    def difference(self, kind: str, sentence: str, index: tuple[int, ...]) -> OutputDifference:
         yours, right = _number(self.yours[index]), _number(self.right[index])
-        return Difference(kind, sentence, self.path, index, yours, right, float(self.bound.limit[index]))
+        return OutputDifference(kind, sentence, self.path, index, yours, right, float(self.bound.limit[index]))
 
 
-def _compare_values(leaf: Leaf, exact: Leaf, bound: Bound, dtype: torch.dtype) -> list[Difference]:
+def _compare_values(
+    leaf: OutputLeaf, exact: OutputLeaf, bound: ErrorBound, dtype: torch.dtype
+) -> list[OutputDifference]:
     if not exact.is_number_with_rounding:
         return _compare_integers(leaf, exact, bound)
     wide = torch.complex128 if exact.tensor.is_complex() or leaf.tensor.is_complex() else torch.float64
@@ -109,7 +111,7 @@ def _compare_values(leaf: Leaf, exact: Leaf, bound: Bound, dtype: torch.dtype) -
     return [*_overflow(pair, too_large, held), *_non_finite(pair, held), *_error(pair, too_large)]
 
 
-def _overflow(pair: _Pair, too_large: torch.Tensor, dtype: torch.dtype) -> list[Difference]:
+def _overflow(pair: _Pair, too_large: torch.Tensor, dtype: torch.dtype) -> list[OutputDifference]:
     if not bool(too_large.any()):
         return []
     index = _index(pair.right.abs().where(too_large, torch.tensor(-1.0).double()))
@@ -120,7 +122,7 @@ def _overflow(pair: _Pair, too_large: torch.Tensor, dtype: torch.dtype) -> list[
     return [pair.difference("overflow", text, index)]
 
 
-def _non_finite(pair: _Pair, dtype: torch.dtype) -> list[Difference]:
+def _non_finite(pair: _Pair, dtype: torch.dtype) -> list[OutputDifference]:
     yours, right = pair.yours, pair.right
     both_nan = yours.isnan() & right.isnan()
     mismatch = (~yours.isfinite() | ~right.isfinite()) & ~both_nan & (yours != right)
@@ -136,7 +138,7 @@ def _non_finite(pair: _Pair, dtype: torch.dtype) -> list[Difference]:
     return [pair.difference("non-finite", text, index)]
 
 
-def _error(pair: _Pair, too_large: torch.Tensor) -> list[Difference]:
+def _error(pair: _Pair, too_large: torch.Tensor) -> list[OutputDifference]:
     both = pair.yours.isfinite() & pair.right.isfinite() & ~too_large
     error = (pair.yours - pair.right).abs().where(both, torch.tensor(0.0).double())
     wrong = pair.bound.exceeded(error)
@@ -152,7 +154,7 @@ def _error(pair: _Pair, too_large: torch.Tensor) -> list[Difference]:
     return [pair.difference("error", text, index)]
 
 
-def _compare_integers(leaf: Leaf, exact: Leaf, bound: Bound) -> list[Difference]:
+def _compare_integers(leaf: OutputLeaf, exact: OutputLeaf, bound: ErrorBound) -> list[OutputDifference]:
     yours, right = leaf.tensor, exact.tensor
     # through int64, never through a float: above 2**53 even float64 loses integers
     if not leaf.is_number_with_rounding:
@@ -197,7 +199,7 @@ def _number(value: torch.Tensor) -> float:
     return float(abs(value.item()) if value.is_complex() else value.item())
 
 
-def worst_ratio(device: Sequence[Leaf], reference: Sequence[Leaf], bounds: Sequence[Bound]) -> float:
+def worst_ratio(device: Sequence[OutputLeaf], reference: Sequence[OutputLeaf], bounds: Sequence[ErrorBound]) -> float:
     """Compute the largest error over what is allowed: at most 1 for outputs that agree, 0 where none has rounding."""
     worst = 0.0
     for leaf, exact, bound in zip(device, reference, bounds, strict=False):

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import torch
 
-from course_utils.numerics import causality, exact_sums
-from course_utils.numerics.inputs import Inputs, elements, leading_size, past_float32, resize
-from course_utils.numerics.record import Record, Shown
-from course_utils.numerics.reference import Reference
-from course_utils.numerics.runners import observed, run_on_cpu
-from course_utils.numerics.sizes import SizeSearch, smallest_failing
-from course_utils.numerics.trace import traced
+from course_utils.numerics.questions import causality, exact_sums
+from course_utils.numerics.questions.record import ComparisonRecord, FailingInputs
+from course_utils.numerics.questions.sizes import SizeSearch, smallest_failing
+from course_utils.numerics.reference.answer import Reference
+from course_utils.numerics.reference.trace import traced
+from course_utils.numerics.running.runners import observed, run_on_cpu
+from course_utils.numerics.tensors.inputs import Inputs, elements, leading_size, past_float32, resize
 from course_utils.reporting.error_text import first_line
 
 FEW_REPLICAS = 3
 
 
-def search_sizes(record: Record, inputs: Inputs, sizes: tuple[int, ...]) -> SizeSearch:
+def search_sizes(record: ComparisonRecord, inputs: Inputs, sizes: tuple[int, ...]) -> SizeSearch:
     """Find the smallest leading size that is wrong."""
 
     def fails(size: int) -> bool | None:
         resized = resize(inputs, size)
-        # a few repetitions are enough to acquit, not to accuse
+        # few replicas suffice to accept a size; rejecting one needs all
         for replicas in (FEW_REPLICAS, None):
             expected = record.try_reference(observed(record.setting.fn), resized, replicas)
             if expected is None:
@@ -33,7 +33,7 @@ def search_sizes(record: Record, inputs: Inputs, sizes: tuple[int, ...]) -> Size
     return smallest_failing(fails, sizes)
 
 
-def report_size(record: Record, inputs: Inputs, found: SizeSearch) -> None:
+def report_size(record: ComparisonRecord, inputs: Inputs, found: SizeSearch) -> None:
     """Write down from which size on the callable is wrong."""
     if found.failed is None or found.passed is None:
         return
@@ -52,10 +52,10 @@ def report_size(record: Record, inputs: Inputs, found: SizeSearch) -> None:
         f"{found.failed} on ({elements(wrong)} elements): {text}",
         f"leading size {found.failed}",
     )
-    record.shown.insert(0, Shown(wrong))
+    record.shown.insert(0, FailingInputs(wrong))
 
 
-def check_large_integers(record: Record, inputs: Inputs, reference: Reference) -> None:
+def check_large_integers(record: ComparisonRecord, inputs: Inputs, reference: Reference) -> None:
     """Ask again with integers past 2**24, where float32 loses odd ones."""
     large = None if reference.trace.sized_by_values else past_float32(inputs)
     expected = None if large is None else record.try_reference(observed(record.setting.fn), large)
@@ -69,11 +69,11 @@ def check_large_integers(record: Record, inputs: Inputs, reference: Reference) -
         return
     for difference in record.compare(case, large, answer, expected):
         record.find_difference(difference, case)
-        record.shown.append(Shown(large))
+        record.shown.append(FailingInputs(large))
 
 
-def check_exact_sums(record: Record, inputs: Inputs, reference: Reference) -> bool:
-    """Ask for sums of 1 and -1, in which nothing rounds; say whether a term is missing."""
+def check_exact_sums(record: ComparisonRecord, inputs: Inputs, reference: Reference) -> bool:
+    """Ask for sums of 1 and -1, in which nothing rounds; return whether a term is missing."""
     setting = record.setting
     torch.manual_seed(setting.options.seed)
     length = setting.options.reduction_length or reference.trace.longest
@@ -90,12 +90,12 @@ def check_exact_sums(record: Record, inputs: Inputs, reference: Reference) -> bo
         on_device=missing.on_device,
         expected=missing.expected,
     )
-    record.shown.append(Shown(exact_sums.sign_inputs(inputs, setting.options.seed)))
+    record.shown.append(FailingInputs(exact_sums.sign_inputs(inputs, setting.options.seed)))
     return True
 
 
-def check_causality(record: Record, inputs: Inputs, reference: Reference, causal: bool | int | None) -> bool:
-    """Change future tokens; say whether an earlier output changed."""
+def check_causality(record: ComparisonRecord, inputs: Inputs, reference: Reference, causal: bool | int | None) -> bool:
+    """Change future tokens; return whether an earlier output changed."""
     if causal is False:
         return False
     setting = record.setting
@@ -113,7 +113,7 @@ def check_causality(record: Record, inputs: Inputs, reference: Reference, causal
         leak = causality.find_leak(setting.runner, observed(setting.lower), inputs, dim, reference)
         if leak is not None:
             record.find("leaks future tokens", str(leak), "future tokens changed", index=leak.seen[0])
-            record.shown.append(Shown(inputs))
+            record.shown.append(FailingInputs(inputs))
             return True
     return False
 

@@ -14,9 +14,9 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from course_utils.numerics.inputs import Inputs, draw, lay_out
-from course_utils.numerics.leaves import Leaf, flatten
-from course_utils.numerics.runners import Fn, Runner
+from course_utils.numerics.running.runners import DeviceRunner, Fn
+from course_utils.numerics.tensors.inputs import Inputs, draw, lay_out
+from course_utils.numerics.tensors.leaves import OutputLeaf, flatten
 
 MakeOptimizer = Callable[[Iterable[torch.Tensor]], torch.optim.Optimizer]
 
@@ -91,7 +91,7 @@ class StepOf(nn.Module):
         optimizer.step()
         return {f"parameter {name} after the step": p.detach() for name, p in self.fn.named_parameters()}
 
-    def unmoved(self, after: Sequence[Leaf]) -> set[str]:
+    def unmoved(self, after: Sequence[OutputLeaf]) -> set[str]:
         """List the parameters that are after a step what they are before it.
 
         Args:
@@ -133,7 +133,7 @@ def _wanted(fn: Fn, inputs: list[Any]) -> dict[str, torch.Tensor]:
     return wanted
 
 
-def slope_disagreement(runner: Runner, fn: Fn, inputs: Inputs, cotangents: Inputs, seed: int) -> str | None:
+def slope_disagreement(runner: DeviceRunner, fn: Fn, inputs: Inputs, cotangents: Inputs, seed: int) -> str | None:
     """Compare backward with finite differences on one device, the seed set before every call.
 
     This needs no other device, so it also judges callables that draw random numbers (pytorch #190056: dropout between

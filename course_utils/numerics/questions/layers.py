@@ -10,8 +10,8 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves
 
-from course_utils.numerics.inputs import Inputs
-from course_utils.numerics.runners import Runner
+from course_utils.numerics.running.runners import DeviceRunner
+from course_utils.numerics.tensors.inputs import Inputs
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def _count(values: Any) -> tuple[int, int]:
     return sum(int((~t.isfinite()).sum()) for t in tensors), sum(t.numel() for t in tensors)
 
 
-def first_nonfinite_layer(model: nn.Module, inputs: Inputs, runner: Runner) -> NonFiniteLayer | None:
+def first_nonfinite_layer(model: nn.Module, inputs: Inputs, runner: DeviceRunner) -> NonFiniteLayer | None:
     """Run a model and find where numbers stop being finite.
 
     Args:

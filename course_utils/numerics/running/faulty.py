@@ -15,9 +15,9 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from course_utils.numerics.in_place import Forgetful, writes_into_part
-from course_utils.numerics.inputs import Inputs, fresh
-from course_utils.numerics.reductions import operator_name
+from course_utils.numerics.running.forgetful import Forgetful, writes_into_part
+from course_utils.numerics.tensors.inputs import Inputs, fresh
+from course_utils.numerics.tensors.operators import operator_name
 from course_utils.reporting.near_names import suggest
 
 # fault -> what it does, and where MPS did something like it

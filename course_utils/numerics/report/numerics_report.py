@@ -7,15 +7,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from course_utils.devices.machine import Machine
-from course_utils.numerics.findings import Finding
-from course_utils.numerics.inputs import Inputs
-from course_utils.numerics.leaves import Leaf
-from course_utils.numerics.tolerance import Tolerance
+from course_utils.numerics.reference.tolerance import ToleranceRule
+from course_utils.numerics.report.findings import NumericsFinding
+from course_utils.numerics.tensors.inputs import Inputs
+from course_utils.numerics.tensors.leaves import OutputLeaf
 from course_utils.reporting.tables import html_table, text_table
 
 
 @dataclass(frozen=True)
-class Case:
+class NumericsCase:
     """One question that was put to the device and to the reference.
 
     Args:
@@ -33,8 +33,8 @@ class Case:
     agrees: bool
     worst: float
     inputs: Inputs = field(repr=False)
-    on_device: tuple[Leaf, ...] = field(repr=False)
-    expected: tuple[Leaf, ...] = field(repr=False)
+    on_device: tuple[OutputLeaf, ...] = field(repr=False)
+    expected: tuple[OutputLeaf, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,9 +54,9 @@ class NumericsReport:
 
     label: str
     device: str
-    findings: tuple[Finding, ...]
-    cases: tuple[Case, ...]
-    tolerances: tuple[Tolerance, ...]
+    findings: tuple[NumericsFinding, ...]
+    cases: tuple[NumericsCase, ...]
+    tolerances: tuple[ToleranceRule, ...]
     machine: Machine
     reproducer: str = ""
     warnings: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from torch.utils._pytree import keystr, tree_flatten_with_path
 
 
 @dataclass(frozen=True)
-class Leaf:
+class OutputLeaf:
     """One tensor of an output.
 
     Args:
@@ -27,7 +27,7 @@ class Leaf:
         return self.tensor.is_floating_point() or self.tensor.is_complex()
 
 
-def flatten(outputs: Any) -> tuple[Leaf, ...]:
+def flatten(outputs: Any) -> tuple[OutputLeaf, ...]:
     """Flatten whatever a callable returned: tensors and plain numbers in lists, tuples and dicts.
 
     Returns:
@@ -35,7 +35,7 @@ def flatten(outputs: Any) -> tuple[Leaf, ...]:
     """
     pairs, _ = tree_flatten_with_path(outputs)
     return tuple(
-        Leaf(_name(path), tensor) for path, value in pairs if (tensor := _as_tensor(value)) is not None
+        OutputLeaf(_name(path), tensor) for path, value in pairs if (tensor := _as_tensor(value)) is not None
     )  # fmt: skip
 
 
@@ -58,8 +58,8 @@ def _as_tensor(value: Any) -> torch.Tensor | None:
     return None
 
 
-def same_bits(left: tuple[Leaf, ...], right: tuple[Leaf, ...]) -> bool:
-    """Say whether two flat outputs are equal to the last bit, NaN counting as equal to NaN."""
+def same_bits(left: tuple[OutputLeaf, ...], right: tuple[OutputLeaf, ...]) -> bool:
+    """Return whether two flat outputs are equal to the last bit, NaN counting as equal to NaN."""
     return len(left) == len(right) and all(
         a.path == b.path and a.tensor.shape == b.tensor.shape and equal_with_nan(a.tensor, b.tensor)
         for a, b in zip(left, right, strict=True)
@@ -67,7 +67,7 @@ def same_bits(left: tuple[Leaf, ...], right: tuple[Leaf, ...]) -> bool:
 
 
 def equal_with_nan(left: torch.Tensor, right: torch.Tensor) -> bool:
-    """Say whether two tensors hold the same values, NaN counting as equal to NaN."""
+    """Return whether two tensors hold the same values, NaN counting as equal to NaN."""
     if left.is_floating_point() or left.is_complex():
         return bool(((left == right) | (left.isnan() & right.isnan())).all())
     return torch.equal(left, right)

@@ -8,19 +8,19 @@ from typing import Any
 
 import torch
 
-from course_utils.numerics.inputs import Inputs, cast_inputs
-from course_utils.numerics.leaves import Leaf, equal_with_nan, flatten
-from course_utils.numerics.rounding import RandomRounding
-from course_utils.numerics.runners import Fn, at_dtype, run_on_cpu
-from course_utils.numerics.tolerance import Bound, Tolerance, bound_for, change_of
-from course_utils.numerics.trace import Trace, traced
+from course_utils.numerics.reference.rounding import RandomRounding
+from course_utils.numerics.reference.tolerance import ErrorBound, ToleranceRule, bound_for, change_of
+from course_utils.numerics.reference.trace import OperatorTrace, traced
+from course_utils.numerics.running.runners import Fn, at_dtype, run_on_cpu
+from course_utils.numerics.tensors.inputs import Inputs, cast_inputs
+from course_utils.numerics.tensors.leaves import OutputLeaf, equal_with_nan, flatten
 
 REPLICAS = 8
 COARSENESS = 16.0
 
 
 @dataclass(frozen=True)
-class Options:
+class ReferenceOptions:
     """What every comparison of a run shares.
 
     Args:
@@ -49,10 +49,10 @@ class Reference:
         fn: the callable in the reference's dtype.
     """
 
-    leaves: tuple[Leaf, ...]
-    bounds: tuple[Bound, ...]
-    trace: Trace
-    tolerance: Tolerance
+    leaves: tuple[OutputLeaf, ...]
+    bounds: tuple[ErrorBound, ...]
+    trace: OperatorTrace
+    tolerance: ToleranceRule
     inputs: Inputs
     fn: Fn
 
@@ -82,7 +82,7 @@ def reference_dtype(fn: Fn, inputs: Inputs, dtype: torch.dtype) -> torch.dtype:
 
 
 def draws_random_numbers(fn: Fn, inputs: Inputs) -> bool:
-    """Say whether two seeds give two results on the CPU."""
+    """Return whether two seeds give two results on the CPU."""
     results = []
     for seed in (1, 2):
         torch.manual_seed(seed)
@@ -93,14 +93,16 @@ def draws_random_numbers(fn: Fn, inputs: Inputs) -> bool:
     )
 
 
-def make_reference(fn: Fn, inputs: Inputs, dtype: torch.dtype, options: Options, precision: torch.dtype) -> Reference:
+def make_reference(
+    fn: Fn, inputs: Inputs, dtype: torch.dtype, options: ReferenceOptions, precision: torch.dtype
+) -> Reference:
     """Compute the right answer and its bounds.
 
     Args:
         fn: a callable, or a module, on the CPU.
         inputs: its inputs in the dtype that the device gets; their exact values are used.
         dtype: the dtype the device computes in.
-        options: see `Options`.
+        options: see `ReferenceOptions`.
         precision: the reference's dtype, as `reference_dtype` found it.
     """
     exact_fn, exact_inputs = at_dtype(at_dtype(fn, dtype), precision), cast_inputs(inputs, precision)
@@ -118,7 +120,7 @@ def make_reference(fn: Fn, inputs: Inputs, dtype: torch.dtype, options: Options,
         _bound(leaf, changed, most, dtype) for leaf, changed, most in zip(leaves, changes, coarse, strict=True)
     )
     given = options.reduction_length
-    tolerance = Tolerance(
+    tolerance = ToleranceRule(
         dtype=dtype,
         eps=torch.finfo(dtype).eps,
         accumulator=options.accumulator,
@@ -142,8 +144,8 @@ def _seeded(fn: Fn, inputs: Inputs, seed: int) -> Callable[[], Any]:
 
 
 def _repeat(
-    fn: Fn, inputs: Inputs, dtype: torch.dtype, options: Options, amplitude: float
-) -> Iterator[tuple[Leaf, ...]]:
+    fn: Fn, inputs: Inputs, dtype: torch.dtype, options: ReferenceOptions, amplitude: float
+) -> Iterator[tuple[OutputLeaf, ...]]:
     """Repeat the reference with random rounding; coarse rounding, which only looks for jumps, half as often."""
     for replica in range(options.replicas if amplitude == 1 else max(1, options.replicas // 2)):
         call = _seeded(fn, inputs, options.seed)
@@ -161,7 +163,7 @@ def _repeat(
         yield flatten(outputs)
 
 
-def _changes(run: tuple[Leaf, ...], leaves: tuple[Leaf, ...]) -> Iterator[tuple[int, torch.Tensor]]:
+def _changes(run: tuple[OutputLeaf, ...], leaves: tuple[OutputLeaf, ...]) -> Iterator[tuple[int, torch.Tensor]]:
     """Compare one repetition with the reference, output by output; an output of another shape says nothing."""
     for place, (other, leaf) in enumerate(zip(run, leaves, strict=False)):
         if other.tensor.shape != leaf.tensor.shape:
@@ -172,7 +174,7 @@ def _changes(run: tuple[Leaf, ...], leaves: tuple[Leaf, ...]) -> Iterator[tuple[
             yield place, (other.tensor != leaf.tensor).float()
 
 
-def _bound(leaf: Leaf, changes: list[torch.Tensor], coarse: torch.Tensor, dtype: torch.dtype) -> Bound:
+def _bound(leaf: OutputLeaf, changes: list[torch.Tensor], coarse: torch.Tensor, dtype: torch.dtype) -> ErrorBound:
     if leaf.is_number_with_rounding:
         usable = changes or [torch.zeros(leaf.tensor.shape)]
         return bound_for(leaf.tensor, usable, coarse, dtype=dtype, coarseness=COARSENESS)
@@ -180,4 +182,4 @@ def _bound(leaf: Leaf, changes: list[torch.Tensor], coarse: torch.Tensor, dtype:
     undecided = coarse > 0
     for change in changes:
         undecided |= change > 0
-    return Bound(torch.where(undecided, torch.inf, 0.0))
+    return ErrorBound(torch.where(undecided, torch.inf, 0.0))

@@ -5,17 +5,17 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from course_utils.numerics.gradients import transposed_parameters
-from course_utils.numerics.inputs import LAYOUTS, Inputs, contiguous, lay_out, with_layout
-from course_utils.numerics.record import Record, Shown
-from course_utils.numerics.reference import Reference
-from course_utils.numerics.runners import observed
+from course_utils.numerics.questions.gradients import transposed_parameters
+from course_utils.numerics.questions.record import ComparisonRecord, FailingInputs
+from course_utils.numerics.reference.answer import Reference
+from course_utils.numerics.running.runners import observed
+from course_utils.numerics.tensors.inputs import LAYOUTS, Inputs, contiguous, lay_out, with_layout
 from course_utils.reporting.error_text import first_line
 
 GUARD = "calling .contiguous() first avoids it"
 
 
-def check_layouts(record: Record, inputs: Inputs, reference: Reference) -> None:
+def check_layouts(record: ComparisonRecord, inputs: Inputs, reference: Reference) -> None:
     """Ask again with the same values in other strides; parameters of modules too."""
     for layout in LAYOUTS:
         new = with_layout(inputs, layout)
@@ -42,26 +42,26 @@ def check_layouts(record: Record, inputs: Inputs, reference: Reference) -> None:
         for difference in record.compare("transposed parameters", inputs, answer, reference)[:1]:
             text = f"right for contiguous parameters; the same values transposed in memory: {difference.sentence}"
             record.find_difference(difference, "transposed parameters", kind="ignores strides", sentence=text)
-            record.shown.append(Shown(inputs, transposed_parameters=True))
+            record.shown.append(FailingInputs(inputs, transposed_parameters=True))
 
 
-def _strided_differs(record: Record, inputs: Inputs, layout: str, new: Inputs, expected: Reference) -> bool:
+def _strided_differs(record: ComparisonRecord, inputs: Inputs, layout: str, new: Inputs, expected: Reference) -> bool:
     case = f"{layout} inputs"
     try:
         answer = record.setting.ask_observed(new)
     except Exception as error:
         record.find("ignores strides", f"the device refuses {case}: {first_line(error)}; {GUARD}", case)
-        record.shown.append(Shown(inputs, layout=layout))
+        record.shown.append(FailingInputs(inputs, layout=layout))
         return False
     differences = record.compare(case, new, answer, expected)
     for difference in differences[:1]:
         text = f"right for contiguous inputs; the same values with other strides: {difference.sentence}; {GUARD}"
         record.find_difference(difference, case, kind="ignores strides", sentence=text)
-        record.shown.append(Shown(inputs, layout=layout))
+        record.shown.append(FailingInputs(inputs, layout=layout))
     return bool(differences)
 
 
-def _name_the_input(record: Record, inputs: Inputs, layout: str, expected: Reference) -> None:
+def _name_the_input(record: ComparisonRecord, inputs: Inputs, layout: str, expected: Reference) -> None:
     """Where several inputs were laid out differently, say which one alone is enough."""
     tensors = [place for place, value in enumerate(inputs) if isinstance(value, torch.Tensor)]
     if len(tensors) < 2 or layout == "expanded":

@@ -9,11 +9,12 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from course_utils.numerics.reductions import reduction_length
+from course_utils.numerics.reference.reductions import reduction_length
+from course_utils.numerics.tensors.operators import is_write
 
 
 @dataclass(frozen=True)
-class Trace:
+class OperatorTrace:
     """The operators of one call.
 
     Args:
@@ -59,12 +60,7 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return func(*args, **(kwargs or {}))
 
 
-def is_write(func: Any) -> bool:
-    """Say whether an overload is an in-place operator, such as aten::add_."""
-    return bool(func._schema.is_mutable) and func._schema.name.endswith("_")
-
-
-def traced(call: Callable[[], Any]) -> tuple[Any, Trace]:
+def traced(call: Callable[[], Any]) -> tuple[Any, OperatorTrace]:
     """Call once and record what runs.
 
     Returns:
@@ -72,7 +68,7 @@ def traced(call: Callable[[], Any]) -> tuple[Any, Trace]:
     """
     with _Recorder() as recorder:
         result = call()
-    return result, Trace(
+    return result, OperatorTrace(
         recorder.longest,
         recorder.longest_operator,
         tuple(recorder.writes),

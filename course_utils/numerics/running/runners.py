@@ -11,13 +11,13 @@ from torch import nn
 from torch.utils._pytree import tree_map_only
 
 from course_utils.devices import probe as device_probe
-from course_utils.numerics.inputs import Inputs, cast, fresh, move
+from course_utils.numerics.tensors.inputs import Inputs, cast, fresh, move
 
 Fn = Callable[..., Any]
 
 
 @runtime_checkable
-class Runner(Protocol):
+class DeviceRunner(Protocol):
     """Something that computes: a torch device, or a device with a planted fault."""
 
     @property

@@ -15,9 +15,9 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from course_utils.numerics.inputs import Inputs, cast_inputs
-from course_utils.numerics.leaves import flatten
-from course_utils.numerics.runners import Fn, Runner, at_dtype, run_on_cpu
+from course_utils.numerics.running.runners import DeviceRunner, Fn, at_dtype, run_on_cpu
+from course_utils.numerics.tensors.inputs import Inputs, cast_inputs
+from course_utils.numerics.tensors.leaves import flatten
 
 MOST_PARTS = 64
 FINEST = 2.0**-20
@@ -75,7 +75,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 class _Probe:
     """One callable with all numbers 1 or -1, asked for a part of its first input at a time."""
 
-    def __init__(self, runner: Runner, fn: Fn, inputs: Inputs, dtype: torch.dtype, seed: int) -> None:
+    def __init__(self, runner: DeviceRunner, fn: Fn, inputs: Inputs, dtype: torch.dtype, seed: int) -> None:
         generator = torch.Generator().manual_seed(seed)
         self.runner, self.dtype = runner, dtype
         self.fn = at_dtype(fn, dtype)
@@ -113,7 +113,7 @@ class _Probe:
 
 
 def missing_term(
-    runner: Runner, fn: Fn, inputs: Inputs, dtype: torch.dtype, *, length: int, seed: int
+    runner: DeviceRunner, fn: Fn, inputs: Inputs, dtype: torch.dtype, *, length: int, seed: int
 ) -> MissingTerm | None:
     """Look for a term that the device leaves out of its sums.
 

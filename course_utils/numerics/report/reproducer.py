@@ -14,8 +14,8 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves, tree_map
 
-from course_utils.numerics.inputs import Inputs
-from course_utils.numerics.runners import Runner, TorchDevice
+from course_utils.numerics.running.runners import DeviceRunner, TorchDevice
+from course_utils.numerics.tensors.inputs import Inputs
 
 Form = Literal["forward", "twice", "gradient", "step"]
 MOST_LITERALS = 64
@@ -118,7 +118,7 @@ def _unknown_names(code: str) -> set[str]:
 def write_reproducer(
     fn: Callable[..., Any],
     inputs: Inputs,
-    runner: Runner,
+    runner: DeviceRunner,
     *,
     form: Form = "forward",
     dtype: torch.dtype = torch.float32,
@@ -247,7 +247,7 @@ def _look(leaf: Any, place: int) -> str:
     return f"change(base{place}).as_strided({tuple(leaf.shape)}, {leaf.stride()}, {leaf.storage_offset()})"
 
 
-def _on_device(runner: Runner, *, module: bool, call: str) -> list[str]:
+def _on_device(runner: DeviceRunner, *, module: bool, call: str) -> list[str]:
     if isinstance(runner, TorchDevice):
         there = "copy.deepcopy(fn).to(device)" if module else "fn"
         moved = "arguments(lambda tensor: tensor.to(device))"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from course_utils.numerics.inputs import Inputs
+from course_utils.numerics.tensors.inputs import Inputs
 
 MOST_TRIES = 60
 

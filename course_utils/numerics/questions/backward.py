@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from course_utils.numerics import gradients
-from course_utils.numerics.inputs import Inputs, fresh, with_layout
-from course_utils.numerics.record import Record, Shown
-from course_utils.numerics.reference import Reference
-from course_utils.numerics.runners import at_dtype
+from course_utils.numerics.questions import gradients
+from course_utils.numerics.questions.record import ComparisonRecord, FailingInputs
+from course_utils.numerics.reference.answer import Reference
+from course_utils.numerics.running.runners import at_dtype
+from course_utils.numerics.tensors.inputs import Inputs, fresh, with_layout
 from course_utils.reporting.error_text import first_line
 
 MOST_PARAMETERS = 2**24
 
 
-def check_gradients(record: Record, inputs: Inputs, make_optimizer: gradients.MakeOptimizer) -> None:
+def check_gradients(record: ComparisonRecord, inputs: Inputs, make_optimizer: gradients.MakeOptimizer) -> None:
     """Compare gradients, also for strided inputs, and one optimizer step, also of transposed parameters."""
     setting = record.setting
     size = sum(p.numel() for p in setting.fn.parameters()) if isinstance(setting.fn, nn.Module) else 0
@@ -37,14 +37,14 @@ def check_gradients(record: Record, inputs: Inputs, make_optimizer: gradients.Ma
     reference = record.try_reference(wrapped, arguments)
     if reference is None or not reference.leaves:
         return
-    question = _Question("gradient", "gradient", wrapped, arguments, Shown(inputs, form="gradient"))
+    question = _Question("gradient", "gradient", wrapped, arguments, FailingInputs(inputs, form="gradient"))
     if not _ask(record, question, reference):
         return
     for layout in ("transposed", "sliced"):
         new = with_layout(inputs, layout)
         if new is not None:
             strided = (*new, *arguments[len(inputs) :])
-            shown = Shown(inputs, layout=layout, form="gradient")
+            shown = FailingInputs(inputs, layout=layout, form="gradient")
             _ask(record, _Question("ignores strides", f"gradient, {layout} inputs", wrapped, strided, shown), reference)
     if isinstance(setting.fn, nn.Module) and any(p.requires_grad for p in setting.fn.parameters()):
         _check_step(record, setting.fn, arguments, len(inputs), make_optimizer)
@@ -56,11 +56,11 @@ class _Question:
     case: str
     wrapped: nn.Module
     arguments: Inputs
-    shown: Shown
+    shown: FailingInputs
 
 
 def _check_step(
-    record: Record, module: nn.Module, arguments: Inputs, count: int, make_optimizer: gradients.MakeOptimizer
+    record: ComparisonRecord, module: nn.Module, arguments: Inputs, count: int, make_optimizer: gradients.MakeOptimizer
 ) -> None:
     reference = record.try_reference(gradients.StepOf(module, count, make_optimizer), arguments)
     if reference is None:
@@ -69,13 +69,13 @@ def _check_step(
         prepared = gradients.transposed_parameters(module) if transposed else module
         step = gradients.StepOf(prepared, count, make_optimizer)
         case = "optimizer step" + (", transposed parameters" if transposed else "")
-        shown = Shown(arguments[:count], form="step", transposed_parameters=transposed)
+        shown = FailingInputs(arguments[:count], form="step", transposed_parameters=transposed)
         if not _ask(record, _Question("optimizer step", case, step, arguments, shown), reference):
             return
 
 
-def _ask(record: Record, question: _Question, reference: Reference) -> bool:
-    """Compare one derived result; say whether it agrees."""
+def _ask(record: ComparisonRecord, question: _Question, reference: Reference) -> bool:
+    """Compare one derived result; return whether it agrees."""
     setting = record.setting
     lower = at_dtype(question.wrapped, setting.dtype)
     try:

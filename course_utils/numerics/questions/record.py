@@ -8,18 +8,18 @@ from typing import Any
 
 import torch
 
-from course_utils.numerics.compare import Difference, compare_outputs, worst_ratio
-from course_utils.numerics.findings import Finding
-from course_utils.numerics.inputs import Inputs, with_layout
-from course_utils.numerics.leaves import Leaf, flatten
-from course_utils.numerics.reference import Options, Reference, make_reference
-from course_utils.numerics.report import Case
-from course_utils.numerics.reproducer import Form
-from course_utils.numerics.runners import Fn, Runner, at_dtype, observed
+from course_utils.numerics.reference.answer import Reference, ReferenceOptions, make_reference
+from course_utils.numerics.reference.differences import OutputDifference, compare_outputs, worst_ratio
+from course_utils.numerics.report.findings import NumericsFinding
+from course_utils.numerics.report.numerics_report import NumericsCase
+from course_utils.numerics.report.reproducer import Form
+from course_utils.numerics.running.runners import DeviceRunner, Fn, at_dtype, observed
+from course_utils.numerics.tensors.inputs import Inputs, with_layout
+from course_utils.numerics.tensors.leaves import OutputLeaf, flatten
 
 
 @dataclass(frozen=True)
-class Setting:
+class ComparisonSetting:
     """One callable in one dtype on one device.
 
     Args:
@@ -27,14 +27,14 @@ class Setting:
         runner: the device.
         dtype: the dtype the device computes in.
         precision: the dtype of the reference.
-        options: see `Options`.
+        options: see `ReferenceOptions`.
     """
 
     fn: Fn
-    runner: Runner
+    runner: DeviceRunner
     dtype: torch.dtype
     precision: torch.dtype
-    options: Options
+    options: ReferenceOptions
 
     @property
     def lower(self) -> Fn:
@@ -46,18 +46,18 @@ class Setting:
         """Such as "float16"."""
         return str(self.dtype).removeprefix("torch.")
 
-    def ask(self, fn: Fn, inputs: Inputs) -> tuple[Leaf, ...]:
+    def ask(self, fn: Fn, inputs: Inputs) -> tuple[OutputLeaf, ...]:
         """Run on the device, the seed set before."""
         torch.manual_seed(self.options.seed)
         return flatten(self.runner.run(fn, inputs))
 
-    def ask_observed(self, inputs: Inputs) -> tuple[Leaf, ...]:
+    def ask_observed(self, inputs: Inputs) -> tuple[OutputLeaf, ...]:
         """Run the callable; what it wrote into its inputs and buffers comes back too."""
         return self.ask(observed(self.lower), inputs)
 
 
 @dataclass(frozen=True)
-class Shown:
+class FailingInputs:
     """Inputs that show a finding.
 
     Args:
@@ -78,7 +78,7 @@ class Shown:
 
 
 @dataclass
-class Record:
+class ComparisonRecord:
     """What was found so far in one dtype.
 
     Args:
@@ -89,18 +89,18 @@ class Record:
         shown: inputs that show a finding, the best first.
     """
 
-    setting: Setting
-    findings: list[Finding] = field(default_factory=list)
-    cases: list[Case] = field(default_factory=list)
+    setting: ComparisonSetting
+    findings: list[NumericsFinding] = field(default_factory=list)
+    cases: list[NumericsCase] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    shown: list[Shown] = field(default_factory=list)
+    shown: list[FailingInputs] = field(default_factory=list)
 
     def find(self, kind: str, sentence: str, case: str, **details: Any) -> None:
         """Write a finding down."""
-        self.findings.append(Finding(kind, sentence, self.setting.dtype_name, case, **details))
+        self.findings.append(NumericsFinding(kind, sentence, self.setting.dtype_name, case, **details))
 
     def find_difference(
-        self, difference: Difference, case: str, *, kind: str | None = None, sentence: str = ""
+        self, difference: OutputDifference, case: str, *, kind: str | None = None, sentence: str = ""
     ) -> None:
         """Write a difference down as a finding, under its own kind or another."""
         self.find(
@@ -118,15 +118,15 @@ class Record:
         self,
         name: str,
         inputs: Inputs,
-        on_device: tuple[Leaf, ...],
+        on_device: tuple[OutputLeaf, ...],
         reference: Reference,
-        cpu: Sequence[Leaf] | None = None,
-    ) -> tuple[Difference, ...]:
+        cpu: Sequence[OutputLeaf] | None = None,
+    ) -> tuple[OutputDifference, ...]:
         """Compare one answer with the reference and keep both."""
         differences = compare_outputs(on_device, reference.leaves, reference.bounds, dtype=self.setting.dtype, cpu=cpu)
         worst = worst_ratio(on_device, reference.leaves, reference.bounds)
         self.cases.append(
-            Case(name, self.setting.dtype_name, not differences, worst, inputs, on_device, reference.leaves)
+            NumericsCase(name, self.setting.dtype_name, not differences, worst, inputs, on_device, reference.leaves)
         )
         return differences
 

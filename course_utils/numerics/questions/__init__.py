@@ -1,0 +1,1 @@
+"""What is asked of a device: values, layouts, sizes, integers, gradients."""

@@ -1,0 +1,1 @@
+"""Findings, the report and the reproducer."""

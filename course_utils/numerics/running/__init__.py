@@ -1,0 +1,1 @@
+"""Where a callable runs: torch devices and devices with a planted fault."""
