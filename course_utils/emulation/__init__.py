@@ -27,7 +27,7 @@ _HOME = {
     "HostWait": "ledger",
     "Ledger": "ledger",
     "Location": "location",
-    "mps_or_emulated": "stage",
+    "mps_or_emulated": "select_device",
 }
 
 __all__ = [
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from course_utils.emulation.kernels import KernelTable, mps_kernels
     from course_utils.emulation.ledger import Copy, Fallback, HostWait, Ledger
     from course_utils.emulation.location import Location
-    from course_utils.emulation.stage import mps_or_emulated
+    from course_utils.emulation.select_device import mps_or_emulated
 
 
 def __getattr__(name: str) -> Any:

@@ -36,7 +36,7 @@ class Copy:
 
 @dataclass(frozen=True)
 class HostWait:
-    """One moment at which the host has to wait for all queued work, because it needs a value or asks to.
+    """One point at which the host waits for all queued work, because it needs a value or asks to wait.
 
     Args:
         cause: what the caller did, such as "item()", "print" or "boolean mask".
@@ -76,7 +76,7 @@ class Ledger:
             waits as well; those are in `copies`, because moving a batch is not what a training loop can avoid.
         fallbacks: every operator that ran on the CPU instead, in order.
         operators: how often each operator reached the device's key, by overload name ("aten::add.Tensor").
-        warnings: what is doubtful about the counts or the results.
+        warnings: what limits the counts or the results.
     """
 
     copies: tuple[Copy, ...]
@@ -128,7 +128,7 @@ class Ledger:
 
 
 def _grouped(items: Iterable[tuple[str, str, _T]]) -> list[tuple[tuple[str, str], list[_T]]]:
-    """Group events by cause and place, in the order in which they first happened."""
+    """Group events by cause and line, in the order in which they first happened."""
     groups: dict[tuple[str, str], list[_T]] = {}
     for cause, where, event in items:
         groups.setdefault((cause, where), []).append(event)
@@ -136,8 +136,8 @@ def _grouped(items: Iterable[tuple[str, str, _T]]) -> list[tuple[tuple[str, str]
 
 
 @dataclass
-class Recorder:
-    """The open book behind a ledger."""
+class EventRecorder:
+    """Records events as they happen; `snapshot` makes a ledger of them."""
 
     copies: list[Copy] = field(default_factory=list)
     waits: list[HostWait] = field(default_factory=list)
@@ -156,6 +156,6 @@ class Recorder:
         )
 
     def clear(self) -> None:
-        """Forget every event so far; what is doubtful stays so."""
+        """Forget every event so far; warnings stay."""
         for record in (self.copies, self.waits, self.fallbacks, self.operators):
             record.clear()

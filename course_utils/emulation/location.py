@@ -42,7 +42,7 @@ UNKNOWN = Location("<unknown>", 0, "<unknown>")
 
 @cache
 def is_inside(file: str) -> bool:
-    """Say whether a file belongs to torch or to this package."""
+    """Return whether a file belongs to torch or to this package."""
     return file.startswith(_INSIDE)
 
 
@@ -52,7 +52,7 @@ def _is_torch(file: str) -> bool:
 
 
 def caller() -> Location:
-    """Walk up from here to the first line outside torch and course_utils."""
+    """Return the first line outside torch and course_utils, walking up from here."""
     frame: FrameType | None = sys._getframe(1)
     entry = ""
     while frame is not None:

@@ -13,7 +13,7 @@ import torch
 from course_utils.emulation import messages
 from course_utils.emulation.generator import EmulatedGenerator
 from course_utils.emulation.kernels import KernelTable
-from course_utils.emulation.ledger import Copy, Direction, Fallback, HostWait, Recorder
+from course_utils.emulation.ledger import Copy, Direction, EventRecorder, Fallback, HostWait
 from course_utils.emulation.location import Location, caller
 from course_utils.emulation.tensor import Meter
 
@@ -67,7 +67,7 @@ class Runtime:
     policy: Policy
     observer: Observer | None = None
     interceptor: Interceptor | None = None
-    recorder: Recorder = field(default_factory=Recorder)
+    recorder: EventRecorder = field(default_factory=EventRecorder)
     meter: Meter = field(default_factory=Meter)
     generator: EmulatedGenerator = field(default_factory=EmulatedGenerator)
     call: CurrentCall = field(default_factory=CurrentCall)
@@ -108,7 +108,7 @@ class Runtime:
         self.recorder.fallbacks.append(Fallback(operator, verdict, n_bytes, caller()))
 
     def warn_fallback(self, operator: str) -> None:
-        """Warn as torch does: once in the life of the device, so later operators stay silent (TORCH_WARN_ONCE)."""
+        """Warn as torch does: once in the life of the device, later operators stay silent (TORCH_WARN_ONCE)."""
         if self.has_warned and not torch.is_warn_always_enabled():
             return
         self.has_warned = True

@@ -47,10 +47,10 @@ def warm_up(modules: Sequence[str]) -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.ones(8, 8) @ torch.ones(8, 8)
-    stage = sys.modules.get("course_utils.emulation.stage")
-    if torch is not None and stage is not None and sys.platform.startswith("linux"):
+    select_device = sys.modules.get("course_utils.emulation.select_device")
+    if torch is not None and select_device is not None and sys.platform.startswith("linux"):
         # reads torch's operator list once for all
-        with stage.mps_or_emulated() as mps:
+        with select_device.mps_or_emulated() as mps:
             torch.ones(2, device=mps.device).sum().item()
 
 

@@ -9,7 +9,7 @@ from torch import nn
 
 from course_utils.emulation import Ledger, emulated_mps
 from course_utils.emulation.context import doubts
-from course_utils.emulation.ledger import Recorder
+from course_utils.emulation.ledger import EventRecorder
 
 READS = {
     "item()": lambda x: x[0].item(),
@@ -141,7 +141,7 @@ def test_doubts_are_stated():
     """A release outside the tested range, or a result computed otherwise than on MPS, is a warning of the ledger."""
     assert doubts("2.14.1+cpu") == doubts("2.9.0") == ()
     assert "2.99.0 is outside the releases" in doubts("2.99.0")[0]
-    recorder = Recorder()
+    recorder = EventRecorder()
     recorder.warnings.extend(["doubtful", "doubtful"])
     recorder.clear()
     assert recorder.snapshot().warnings == ("doubtful",)

@@ -194,9 +194,9 @@ TAMPERING = {
     "the ledger": "from course_utils.emulation.ledger import Ledger\nLedger.waits = property(lambda self: ())",
     "a given name, during the measuring": "import torch\ndef sneak():\n    global Doubled\n    Doubled = None",
     "a method of torch": "import torch\ntorch.Tensor.backward = lambda self: None",
-    "code": "from course_utils.emulation.stage import choose_stage\n"
-    "choose_stage.__code__ = (lambda *, built, probe: None).__code__",
-    "defaults": "import course_utils.emulation.stage as s\n"
+    "code": "from course_utils.emulation.select_device import choose_device\n"
+    "choose_device.__code__ = (lambda *, built, probe: None).__code__",
+    "defaults": "import course_utils.emulation.select_device as s\n"
     "s.mps_or_emulated.__wrapped__.__kwdefaults__ = {'fallback': True}",
     "a builtin": "import builtins\nbuiltins.len = lambda x: 0",
 }

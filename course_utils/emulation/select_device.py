@@ -15,8 +15,8 @@ from course_utils.emulation.ledger import Ledger
 
 
 @dataclass(frozen=True)
-class RealDevice:
-    """The stand-in for `EmulatedMps` where torch was built with MPS: it has the device, and counts nothing.
+class UncountedDevice:
+    """A device of a torch that was built with MPS, with the interface of `EmulatedMps` and nothing counted.
 
     Args:
         device: "mps" where it works, else "cpu".
@@ -40,8 +40,8 @@ class RealDevice:
         """Do nothing: there is nothing to clear."""
 
 
-def choose_stage(*, built: bool, probe: Probe) -> RealDevice | None:
-    """Decide what a lesson runs on; pure.
+def choose_device(*, built: bool, probe: Probe) -> UncountedDevice | None:
+    """Return the device that a lesson runs on where emulation is ruled out; pure.
 
     Args:
         built: whether this torch was built with MPS.
@@ -53,18 +53,18 @@ def choose_stage(*, built: bool, probe: Probe) -> RealDevice | None:
     if not built:
         return None
     if probe.usable:
-        return RealDevice(
+        return UncountedDevice(
             torch.device("mps"), "a real MPS device ran this; copies and waits are counted on emulated ones only"
         )
-    return RealDevice(
+    return UncountedDevice(
         torch.device("cpu"),
         f"the CPU ran this, since MPS is {probe.state} and this torch was built with it, which rules emulation out",
     )
 
 
 @contextmanager
-def mps_or_emulated(*, fallback: bool = False) -> Iterator[EmulatedMps | RealDevice]:
-    """Give a lesson a device that behaves like MPS, on any machine.
+def mps_or_emulated(*, fallback: bool = False) -> Iterator[EmulatedMps | UncountedDevice]:
+    """Provide a device that behaves like MPS, on any machine.
 
     Args:
         fallback: for the emulated device, whether PYTORCH_ENABLE_MPS_FALLBACK=1 is to be in effect; a real device
@@ -73,7 +73,7 @@ def mps_or_emulated(*, fallback: bool = False) -> Iterator[EmulatedMps | RealDev
     Yields:
         Something with `.device`, `.ledger()` and `.clear_ledger()`.
     """
-    real = choose_stage(built=torch.backends.mps.is_built(), probe=probe_mps())
+    real = choose_device(built=torch.backends.mps.is_built(), probe=probe_mps())
     if real is not None:
         yield real
         return

@@ -1,11 +1,11 @@
-"""The stage of a lesson: the real device where it works, the emulated one where torch has no MPS, else the CPU."""
+"""The device of a lesson: the real device where it works, the emulated one where torch has no MPS, else the CPU."""
 
 import pytest
 import torch
 
 from course_utils.devices.probe import Probe
 from course_utils.emulation import is_active, mps_or_emulated
-from course_utils.emulation.stage import choose_stage
+from course_utils.emulation.select_device import choose_device
 
 
 def test_emulated_where_torch_has_no_mps():
@@ -22,7 +22,7 @@ def test_emulated_where_torch_has_no_mps():
 
 def test_real_where_it_works():
     """On a described Mac the real device is used, and its ledger says that nothing was counted."""
-    real = choose_stage(built=True, probe=Probe("mps", "usable", "equals the CPU's"))
+    real = choose_device(built=True, probe=Probe("mps", "usable", "equals the CPU's"))
 
     assert real.device == torch.device("mps")
     assert "counted on emulated ones only" in real.ledger().warnings[0]
@@ -31,7 +31,7 @@ def test_real_where_it_works():
 
 def test_cpu_on_a_virtual_mac():
     """Where MPS is built in but unusable, the CPU is used and the line says why."""
-    real = choose_stage(built=True, probe=Probe("mps", "present but unusable", "out of memory"))
+    real = choose_device(built=True, probe=Probe("mps", "present but unusable", "out of memory"))
 
     assert real.device.type == "cpu"
     assert "present but unusable" in real.note
@@ -39,4 +39,4 @@ def test_cpu_on_a_virtual_mac():
 
 def test_no_choice_to_make_elsewhere():
     """Without MPS in torch the answer is always to emulate."""
-    assert choose_stage(built=False, probe=Probe("mps", "absent", "Linux")) is None
+    assert choose_device(built=False, probe=Probe("mps", "absent", "Linux")) is None
