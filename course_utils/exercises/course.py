@@ -7,6 +7,8 @@ from course_utils.reporting.near_names import suggest
 from dataclasses import dataclass
 from pathlib import Path
 
+import course_utils
+
 
 @dataclass(frozen=True)
 class Exercise:
@@ -35,7 +37,7 @@ def find_course_root(start: Path | None = None) -> Path:
         FileNotFoundError: when neither is there; the message says what to do.
     """
     here = (start or Path.cwd()).resolve()
-    for folder in (here, *here.parents, Path(__file__).resolve().parents[2]):
+    for folder in (here, *here.parents, Path(course_utils.__file__).resolve().parent.parent):
         if is_course_root(folder):
             return folder
     raise FileNotFoundError(

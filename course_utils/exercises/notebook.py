@@ -6,33 +6,48 @@ nbformat 5 loads jsonschema's optional format checkers, which build about 35 par
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell.
+    """One cell of a notebook, an instructor's or a student's.
 
     Args:
         number: its place in the notebook, from 1.
-        kind: "code", "markdown" or "raw".
-        source: its text.
+        kind: "code", "markdown", "raw", or whatever the file says.
+        source: its text, lines ending in a line feed.
         grade_id: nbgrader's id, or None.
         graded: whether nbgrader takes points from it.
-        points: what it is worth.
+        points: what it is worth; 0 where the file gives no number.
+        solution: whether the student writes it.
+        locked: whether nbgrader restores it.
+        task: whether it is one of nbgrader's task cells.
+        cell_id: the notebook format's own id; empty when there is none.
     """
 
     number: int
     kind: str
     source: str
-    grade_id: str | None
-    graded: bool
-    points: float
+    grade_id: str | None = None
+    graded: bool = False
+    points: float = 0.0
+    solution: bool = False
+    locked: bool = False
+    task: bool = False
+    cell_id: str = ""
+
+    @property
+    def checked(self) -> bool:
+        """Whether the grader gives its points; a person gives those of written answers and of tasks."""
+        return self.kind == "code" and self.graded and not self.solution
 
 
 class UnreadableNotebookError(ValueError):
-    """The file is no notebook; the message says why in one sentence."""
+    """The file is not a notebook; the message says why in one sentence."""
 
 
 def read_cells(path: Path) -> tuple[Cell, ...]:
@@ -42,35 +57,83 @@ def read_cells(path: Path) -> tuple[Cell, ...]:
         UnreadableNotebookError: when the file cannot be read, is not JSON, or holds no cells.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        data = path.read_bytes()
     except OSError as error:
         raise UnreadableNotebookError(f"{path} cannot be read: {error.strerror or error}") from error
+    content = parse_notebook(data, str(path))
+    return tuple(read_cell(number, cell) for number, cell in enumerate(content["cells"], start=1))
+
+
+def parse_notebook(data: bytes, name: str) -> dict[str, Any]:
+    """Parse the bytes of a notebook, nbformat 4.
+
+    Args:
+        data: the file.
+        name: what messages call it.
+
+    Raises:
+        UnreadableNotebookError: when they are not JSON, or hold no cells.
+    """
+    try:
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UnreadableNotebookError(
-            f"{path} is not UTF-8 text (byte {error.start}); save it again from JupyterLab"
+            f"{name} is not UTF-8 text (byte {error.start}); save it again from JupyterLab"
         ) from error
     try:
         content = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         marks = " (merge-conflict marks are in it)" if "<<<<<<<" in text else ""
-        raise UnreadableNotebookError(f"{path} is not a notebook: line {error.lineno} is not JSON{marks}") from error
+        where = f"line {error.lineno} is not JSON" if isinstance(error, json.JSONDecodeError) else "it is nested too deep"
+        raise UnreadableNotebookError(f"{name} is not a notebook: {where}{marks}") from error
     if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
-        raise UnreadableNotebookError(f"{path} is JSON but no notebook: it has no list of cells")
-    return tuple(_read_cell(number, cell) for number, cell in enumerate(content["cells"], start=1))
+        raise UnreadableNotebookError(f"{name} is JSON but not a notebook: it has no list of cells")
+    return content
 
 
-def _read_cell(number: int, cell: object) -> Cell:
+def read_cell(number: int, cell: object) -> Cell:
+    """Read one cell; whatever is malformed in it counts as not there.
+
+    Args:
+        number: its place in the notebook, from 1.
+        cell: the cell's JSON.
+    """
     known = cell if isinstance(cell, dict) else {}
-    metadata = known.get("metadata")
-    grading = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    grading = grading if isinstance(grading, dict) else {}
-    source = known.get("source", "")
+    grading = grading_of(known)
     points = grading.get("points", 0)
     return Cell(
         number=number,
-        kind=str(known.get("cell_type", "raw")),
-        source="".join(map(str, source)) if isinstance(source, list) else str(source),
-        grade_id=grading.get("grade_id"),
+        kind=_text(known.get("cell_type")) or "raw",
+        source=source_of(known).replace("\r\n", "\n").replace("\r", "\n"),
+        grade_id=_text(grading.get("grade_id")) or None,
         graded=bool(grading.get("grade")),
         points=float(points) if isinstance(points, int | float) else 0.0,
+        solution=bool(grading.get("solution")),
+        locked=bool(grading.get("locked")),
+        task=bool(grading.get("task")),
+        cell_id=_text(known.get("id")),
     )
+
+
+def grading_of(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """Return nbgrader's metadata of a cell; empty when there is none."""
+    metadata = cell.get("metadata")
+    grading = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    return grading if isinstance(grading, dict) else {}
+
+
+def source_of(cell: Mapping[str, Any]) -> str:
+    """Return a cell's text, which a notebook may hold as a list of lines; nbformat 3 called that of code its input."""
+    return _text(cell.get("source", cell.get("input", "")))
+
+
+def id_of(cell: Mapping[str, Any]) -> str:
+    """Return nbgrader's id of a cell, or else the notebook format's own."""
+    return _text(grading_of(cell).get("grade_id")) or _text(cell.get("id"))
+
+
+def _text(value: object) -> str:
+    """Return a string, or a list of strings joined; anything else is not a text."""
+    if isinstance(value, list):
+        return "".join(part for part in value if isinstance(part, str))
+    return value if isinstance(value, str) else ""

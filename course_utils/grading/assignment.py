@@ -7,11 +7,13 @@ import hashlib
 import html
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
-_HIDDEN = re.compile(r"^### BEGIN HIDDEN TESTS\n.*?^### END HIDDEN TESTS$", re.DOTALL | re.MULTILINE)
+from course_utils.exercises.markers import hidden_lines
+from course_utils.exercises.notebook import Cell, parse_notebook, read_cell
+
 _AUTOTEST = re.compile(r"^### (?:HASHED )?AUTOTEST", re.MULTILINE)
 _HINT = re.compile(r"<details>\s*<summary>Hint 1</summary>(.*?)</details>", re.DOTALL)
 
@@ -46,11 +48,7 @@ class Part:
     @property
     def hidden_lines(self) -> frozenset[int]:
         """The line numbers, from 1, between the marks of hidden tests, marks included."""
-        lines: set[int] = set()
-        for found in _HIDDEN.finditer(self.source):
-            first = self.source.count("\n", 0, found.start()) + 1
-            lines.update(range(first, first + found.group().count("\n") + 1))
-        return frozenset(lines)
+        return hidden_lines(self.source)
 
 
 @dataclass(frozen=True)
@@ -100,12 +98,10 @@ def read_assignment(data: bytes, name: str) -> Assignment:
         ValueError: when it is no notebook, has no check or only the template of one, or repeats a grade id; the message
             says which.
     """
-    try:
-        cells = json.loads(data.decode("utf-8-sig"))["cells"]
-    except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
-        raise ValueError(f"the instructor's notebook of {name} cannot be read: {error}") from error
+    content = parse_notebook(data, f"the instructor's notebook of {name}")
+    cells = [read_cell(number, cell) for number, cell in enumerate(content["cells"], start=1)]
     hints = _find_hints(cells)
-    parts = tuple(_read_part(cell, hints) for cell in cells if cell.get("cell_type") == "code")
+    parts = tuple(_read_part(cell, hints) for cell in cells if cell.kind == "code")
     ids = [part.grade_id for part in parts]
     repeated = sorted({grade_id for grade_id in ids if ids.count(grade_id) > 1})
     if repeated:
@@ -121,26 +117,22 @@ def read_assignment(data: bytes, name: str) -> Assignment:
     return Assignment(name, parts)
 
 
-def _read_part(cell: dict[str, Any], hints: dict[str, str]) -> Part:
-    grading = cell.get("metadata", {}).get("nbgrader", {})
-    grade_id = str(grading.get("grade_id") or cell.get("id"))
-    source = cell.get("source", "")
-    text = source if isinstance(source, str) else "".join(source)
-    if grading.get("grade") and grading.get("solution"):
-        return Part(Kind.MANUAL, grade_id, "", float(grading.get("points", 0)))
-    if grading.get("grade"):
-        hint = hints.get(grade_id.removesuffix("-check"), "")
-        return Part(Kind.CHECK, grade_id, text, float(grading.get("points", 0)), hint)
-    return Part(Kind.STUDENT if grading.get("solution") else Kind.TOOLS, grade_id, text)
+def _read_part(cell: Cell, hints: dict[str, str]) -> Part:
+    grade_id = cell.grade_id or cell.cell_id
+    if cell.graded and cell.solution:
+        return Part(Kind.MANUAL, grade_id, "", cell.points)
+    if cell.graded:
+        return Part(Kind.CHECK, grade_id, cell.source, cell.points, hints.get(grade_id.removesuffix("-check"), ""))
+    return Part(Kind.STUDENT if cell.solution else Kind.TOOLS, grade_id, cell.source)
 
 
-def _find_hints(cells: list[dict[str, Any]]) -> dict[str, str]:
+def _find_hints(cells: Sequence[Cell]) -> dict[str, str]:
     """Return the first folded hint of each task's text, by the task's id."""
     found: dict[str, str] = {}
     for cell in cells:
-        hint = _HINT.search("".join(cell.get("source", ""))) if cell.get("cell_type") == "markdown" else None
+        hint = _HINT.search(cell.source) if cell.kind == "markdown" else None
         if hint is not None:
-            found[str(cell.get("id", "")).removesuffix("-text")] = html.unescape(hint.group(1)).strip()
+            found[cell.cell_id.removesuffix("-text")] = html.unescape(hint.group(1)).strip()
     return found
 
 

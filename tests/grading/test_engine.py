@@ -288,7 +288,7 @@ def test_assignment_parts():
 
 @pytest.mark.parametrize(
     ("data", "message"),
-    [(b"spam", "cannot be read"), (b"{}", "cannot be read"), (b'{"cells": []}', "nothing to grade")],
+    [(b"spam", "is not a notebook"), (b"{}", "not a notebook"), (b'{"cells": []}', "nothing to grade")],
 )
 def test_a_notebook_without_checks_is_refused(data, message):
     """What is no exercise is refused in one sentence."""

@@ -412,8 +412,8 @@ def test_export_has_the_scores(tmp_path):
 
 def test_plain_nbgrader_can_go_on(tmp_path):
     """`nbgrader autograde` grades into a book that this made, without generate_assignment."""
-    from submissions import solved as solved_notebook
-    from submissions import submit
+    from support.submissions import solved as solved_notebook
+    from support.submissions import submit
 
     shutil.copytree(ROOT / "solutions", tmp_path / "solutions")
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)

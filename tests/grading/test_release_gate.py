@@ -54,6 +54,15 @@ def test_nothing_secret_is_in_the_own_releases(name):
     ("notebook", "problem"),
     [
         (exercise(points=None), "it is graded and has no points"),
+        (exercise(check=CHECK.replace("### ", "    ### ")), "is indented; it has to begin in column 0"),
+        (
+            exercise(
+                check=CHECK.replace(
+                    "### BEGIN HIDDEN TESTS\n", "for n in range(2):\n    n\n### BEGIN HIDDEN TESTS\n    "
+                )
+            ),
+            "is hidden in part",
+        ),
         (exercise(points=True), "it is graded and has no points"),
         (exercise(points=0), "worth 0 points"),
         (exercise(points=3), "its Task has 2 points and nbgrader's metadata says 3"),
@@ -119,7 +128,7 @@ def test_marks_without_a_pair_are_found():
     released = exercise(solution="pass", check="### BEGIN HIDDEN TESTS\ntask.score()")
 
     assert problems(examine_release(NAME, exercise(), released)) == [
-        "the mark 'BEGIN HIDDEN TESTS' would be released; pair the marks"
+        "the marker 'BEGIN HIDDEN TESTS' would be released; pair the markers"
     ]
 
 
@@ -158,11 +167,11 @@ def test_a_fit_exercise_is_released(course, capsys):
         (exercise(tools="1 / 0"), "ex42-task1-tools: it raises with the reference solution: ZeroDivisionError"),
         (
             exercise(check=CHECK.replace("### END HIDDEN TESTS\n", "")),
-            "ex42-task1-check: it has no hidden check",
+            "ex42-task1-check: the marker '### BEGIN HIDDEN TESTS' in line 3 is never ended",
         ),
         (
             exercise(solution=SOLUTION.replace("    ### END SOLUTION\n", "")),
-            "the notebook: nbgrader does not make a release of it: ",
+            "ex42-task1: the marker '### BEGIN SOLUTION' in line 3 is never ended",
         ),
     ],
 )

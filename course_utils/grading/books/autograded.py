@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from course_utils.exercises.markers import Marker, replace_regions
+from course_utils.exercises.notebook import grading_of, parse_notebook, source_of
 from course_utils.grading.pages.html_page import clip, clip_start, visible
 from course_utils.grading.pages.reason_words import WORDS, points_text
 from course_utils.grading.result import Reason, SubmissionResult, TaskResult
@@ -18,12 +20,12 @@ from course_utils.grading.result_files import folder_name, write_below
 
 HIDDEN_NOTE = "# hidden checks ran here; formgrader shows their titles and verdicts only"
 
-# begin and end of what is for instructors only, and what stands in its place
-_PRIVATE = (
-    ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS", HIDDEN_NOTE),
-    ("### BEGIN SOLUTION", "### END SOLUTION", "# the model solution is not shown here"),
-    ("=== BEGIN MARK SCHEME ===", "=== END MARK SCHEME ===", ""),
-)
+# what stands in the place of what is for instructors only
+_PRIVATE = {
+    Marker.HIDDEN_TESTS: HIDDEN_NOTE,
+    Marker.SOLUTION: "# the model solution is not shown here",
+    Marker.MARK_SCHEME: "",
+}
 _LONGEST_CODE = 100_000
 _LONGEST_TEXT = 600
 _LONGEST_PRINTED = 4000
@@ -58,19 +60,16 @@ def autograded_notebook(
     Raises:
         ValueError: when the instructor's notebook cannot be read.
     """
-    try:
-        content = json.loads(assignment_notebook.decode("utf-8-sig"))
-        cells = [_shown_cell(cell, code, result) for cell in content["cells"]]
-    except (UnicodeDecodeError, json.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
-        raise ValueError(f"the instructor's notebook of {result.assignment} cannot be read: {error}") from error
+    content = parse_notebook(assignment_notebook, f"the instructor's notebook of {result.assignment}")
+    cells = [_shown_cell(cell, code, result) for cell in content["cells"]]
     metadata = content.get("metadata", {})
     kept = {key: metadata[key] for key in ("kernelspec", "language_info") if key in metadata}
     return {"cells": cells, "metadata": kept, "nbformat": 4, "nbformat_minor": content.get("nbformat_minor", 5)}
 
 
 def _shown_cell(cell: dict[str, Any], code: Mapping[str, str], result: SubmissionResult) -> dict[str, Any]:
-    grading = cell.get("metadata", {}).get("nbgrader", {})
-    source = without_private("".join(cell.get("source", "")))
+    grading = grading_of(cell)
+    source = replace_regions(source_of(cell), _PRIVATE)
     kept = {key: cell[key] for key in ("id", "attachments") if key in cell}
     metadata = {"nbgrader": grading} if grading else {}
     grade_id = str(grading.get("grade_id", ""))
@@ -90,24 +89,6 @@ def _shown_cell(cell: dict[str, Any], code: Mapping[str, str], result: Submissio
         "outputs": outputs,
         "source": source,
     }
-
-
-def without_private(source: str) -> str:
-    """Leave out what is for instructors only; where its end is not marked, everything after its begin."""
-    kept: list[str] = []
-    awaited = ""
-    for line in source.split("\n"):
-        if awaited:
-            awaited = "" if awaited in line else awaited
-            continue
-        region = next((marks for marks in _PRIVATE if marks[0] in line), None)
-        if region is None:
-            kept.append(line)
-            continue
-        awaited = region[1]
-        if region[2]:
-            kept.append(line[: len(line) - len(line.lstrip())] + region[2])
-    return "\n".join(kept)
 
 
 def _fenced(text: str) -> str:

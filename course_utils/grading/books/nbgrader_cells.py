@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass
-from typing import Any
+
+from course_utils.exercises.markers import Marker, find_regions, replace_regions
+from course_utils.exercises.notebook import Cell, parse_notebook, read_cell
 
 # as in nbgrader_config.py
 CODE_STUB = "# YOUR CODE HERE"
@@ -72,12 +73,13 @@ def read_book_notebook(data: bytes, name: str) -> BookNotebook:
     Raises:
         ValueError: when it is no notebook, or repeats a grade_id; the message says which.
     """
-    try:
-        content = json.loads(data.decode("utf-8-sig"))
-        kernelspec = content.get("metadata", {}).get("kernelspec", {})
-        cells = [cell for cell in map(_read_cell, content["cells"]) if cell is not None]
-    except (UnicodeDecodeError, json.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
-        raise ValueError(f"the instructor's notebook of {name} cannot be read: {error}") from error
+    content = parse_notebook(data, f"the instructor's notebook of {name}")
+    metadata = content.get("metadata")
+    kernelspec = metadata.get("kernelspec", {}) if isinstance(metadata, dict) else {}
+    read = [read_cell(number, cell) for number, cell in enumerate(content["cells"], start=1)]
+    cells = [_book_cell(cell) for cell in read if cell.graded or cell.solution or cell.task or cell.locked]
+    if not all(cell.name for cell in cells):
+        raise ValueError(f"exercise {name} has a cell with nbgrader's metadata and no grade_id; give it one")
     names = [cell.name for cell in cells]
     repeated = sorted({one for one in names if names.count(one) > 1})
     if repeated:
@@ -85,37 +87,21 @@ def read_book_notebook(data: bytes, name: str) -> BookNotebook:
     return BookNotebook(json.dumps(kernelspec), tuple(cells))
 
 
-def _read_cell(cell: dict[str, Any]) -> BookCell | None:
-    grading = cell.get("metadata", {}).get("nbgrader", {})
-    grade, solution, task = (bool(grading.get(key)) for key in ("grade", "solution", "task"))
+def _book_cell(cell: Cell) -> BookCell:
     # a cell that a student writes is never restored, one that gives points always is
-    locked = not solution and (grade or bool(grading.get("locked")))
-    if not (grade or solution or task or locked):
-        return None
-    source = "".join(cell.get("source", ""))
-    cell_type = str(cell["cell_type"])
-    if solution:
-        source = without_solution(source, CODE_STUB if cell_type == "code" else TEXT_STUB)
-    points = float(grading["points"]) if grade or task else 0.0
-    name = str(grading["grade_id"])
+    locked = not cell.solution and (cell.graded or cell.locked)
+    stub = CODE_STUB if cell.kind == "code" else TEXT_STUB
+    source = without_solution(cell.source, stub) if cell.solution else cell.source
+    points = cell.points if cell.graded or cell.task else 0.0
+    name = cell.grade_id or ""
     # nbgrader computes none for a task cell
-    hashed = [source, cell_type, str(grade), str(solution), str(locked), name, *([str(points)] if grade else [])]
+    flags = [str(cell.graded), str(cell.solution), str(locked)]
+    hashed = [source, cell.kind, *flags, name, *([str(points)] if cell.graded else [])]
     checksum = hashlib.md5("".join(hashed).encode(), usedforsecurity=False).hexdigest()
-    known = checksum if grade or solution or locked else None
-    return BookCell(name, cell_type, grade, solution, task, locked, points, source, known)
+    known = checksum if cell.graded or cell.solution or locked else None
+    return BookCell(name, cell.kind, cell.graded, cell.solution, cell.task, locked, points, source, known)
 
 
 def without_solution(source: str, stub: str) -> str:
     """Replace the marked solution in a cell by a stub, or the whole cell where none is, as ClearSolutions does."""
-    kept: list[str] = []
-    inside = found = False
-    for line in source.split("\n"):
-        if "### BEGIN SOLUTION" in line:
-            inside = found = True
-            indent = re.match(r"\s*", line)
-            kept.append((indent.group() if indent else "") + stub)
-        elif "### END SOLUTION" in line:
-            inside = False
-        elif not inside:
-            kept.append(line)
-    return "\n".join(kept) if found else stub
+    return replace_regions(source, {Marker.SOLUTION: stub}) if find_regions(source, Marker.SOLUTION) else stub

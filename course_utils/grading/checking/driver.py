@@ -57,7 +57,8 @@ class _CheckCell:
         body = ast.parse(self.part.source).body
         hidden_lines = self.part.hidden_lines
         for statement in body:
-            self.hidden = statement.lineno in hidden_lines
+            # hidden where any of its lines is: what shows a part of a statement shows its values
+            self.hidden = not hidden_lines.isdisjoint(range(statement.lineno, (statement.end_lineno or 0) + 1))
             self.session.show_output(not self.hidden)
             where = f"<{self.part.grade_id}>"
             if statement is body[-1] and isinstance(statement, ast.Expr):

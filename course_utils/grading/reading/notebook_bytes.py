@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
+from course_utils.exercises.notebook import Cell, read_cell
 from course_utils.reporting.units import format_sizes
 
 # column 0 of a line; inside a notebook's strings a line break is written \n, so these are the file's own
@@ -27,30 +27,11 @@ MOST_PARTS, MOST_QUOTES, MOST_CELLS = 1_000_000, 4_000_000, 10_000
 _SAVE_AGAIN = "hand in the .ipynb file as JupyterLab saves it"
 
 
-@dataclass(frozen=True)
-class SubmittedCell:
-    """One cell of a submitted notebook.
-
-    Args:
-        number: its place in the notebook, from 1.
-        kind: "code", "markdown", "raw", or whatever the file says.
-        source: its text, lines ending in a line feed.
-        grade_id: nbgrader's id; empty when there is none.
-        cell_id: the notebook format's own id; empty when there is none.
-    """
-
-    number: int
-    kind: str
-    source: str
-    grade_id: str
-    cell_id: str
-
-
 class NotANotebookError(ValueError):
     """The bytes are no notebook that can be read; the message is one sentence for the student."""
 
 
-def read_submitted_cells(data: bytes, *, limit_bytes: int) -> tuple[tuple[SubmittedCell, ...], tuple[str, ...]]:
+def read_submitted_cells(data: bytes, *, limit_bytes: int) -> tuple[tuple[Cell, ...], tuple[str, ...]]:
     """Read the cells of a submitted file.
 
     Args:
@@ -71,7 +52,7 @@ def read_submitted_cells(data: bytes, *, limit_bytes: int) -> tuple[tuple[Submit
         raise NotANotebookError(
             f"the notebook has {len(cells):,} cells, more than are read; hand in the exercise's own"
         )
-    return tuple(_read_cell(number, cell) for number, cell in enumerate(cells, start=1)), notes
+    return tuple(read_cell(number, cell) for number, cell in enumerate(cells, start=1)), notes
 
 
 def too_large(size_bytes: int, limit_bytes: int) -> str:
@@ -145,25 +126,3 @@ def _list_cells(content: Any) -> list[Any]:
             lists = [sheet.get("cells") for sheet in sheets if isinstance(sheet, dict)]
             return [cell for cells in lists if isinstance(cells, list) for cell in cells]
     raise NotANotebookError(f"the file is JSON but no notebook, since it has no list of cells; {_SAVE_AGAIN}")
-
-
-def _read_cell(number: int, cell: Any) -> SubmittedCell:
-    known = cell if isinstance(cell, dict) else {}
-    metadata = known.get("metadata")
-    grading = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    # nbformat 3 called the source of a code cell its input
-    source = known.get("source", known.get("input", ""))
-    return SubmittedCell(
-        number=number,
-        kind=_text(known.get("cell_type")) or "raw",
-        source=_text(source).replace("\r\n", "\n").replace("\r", "\n"),
-        grade_id=_text(grading.get("grade_id")) if isinstance(grading, dict) else "",
-        cell_id=_text(known.get("id")),
-    )
-
-
-def _text(value: Any) -> str:
-    """Return a string, or a list of strings joined; anything else is no text."""
-    if isinstance(value, list):
-        return "".join(part for part in value if isinstance(part, str))
-    return value if isinstance(value, str) else ""

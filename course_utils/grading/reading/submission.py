@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from course_utils.exercises.markers import Marker, replace_regions
+from course_utils.exercises.notebook import Cell
 from course_utils.grading.assignment import Assignment, Kind, Part, bound_names
-from course_utils.grading.reading.notebook_bytes import NotANotebookError, SubmittedCell, read_submitted_cells
+from course_utils.grading.reading.notebook_bytes import NotANotebookError, read_submitted_cells
 from course_utils.grading.result import Reason, weightiest
 from course_utils.sandbox.limits import Limits
 
 # what `nbgrader generate_assignment` leaves of a solution; the stub is nbgrader_config.py's
-_SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION\n.*?^[ \t]*### END SOLUTION$", re.DOTALL | re.MULTILINE)
 STUB = "# YOUR CODE HERE"
 _CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})(?=[ \n]|$)", re.MULTILINE)
 # characters, and cells: what a person writes; parsing takes seconds a megabyte
@@ -55,7 +56,7 @@ class Submission:
 class _Choice:
     """The cell that counts for one grade id; None when no cell of code fits."""
 
-    cell: SubmittedCell | None
+    cell: Cell | None
     notes: tuple[str, ...] = ()
     duplicate: bool = False
 
@@ -95,11 +96,11 @@ def read_submission(data: bytes, *, student: str, filename: str, assignment: Ass
 
 def starter_of(source: str) -> str:
     """Return what students were given of a solution cell: nbgrader's stub in place of the solution."""
-    return _SOLUTION.sub(rf"\1{STUB}", source)
+    return replace_regions(source, {Marker.SOLUTION: STUB})
 
 
 def count_known_cells(data: bytes, assignment: Assignment, limits: Limits) -> int:
-    """Count the cells of a file that carry one of the exercise's ids; 0 for what is no notebook."""
+    """Count the cells of a file that carry one of the exercise's ids; 0 for what is not a notebook."""
     try:
         cells, _ = read_submitted_cells(data, limit_bytes=limits.submission_bytes)
     except NotANotebookError:
@@ -108,7 +109,7 @@ def count_known_cells(data: bytes, assignment: Assignment, limits: Limits) -> in
     return sum(cell.grade_id in known or cell.cell_id in known for cell in cells)
 
 
-def _choose(part: Part, cells: Sequence[SubmittedCell], assignment: Assignment) -> _Choice:
+def _choose(part: Part, cells: Sequence[Cell], assignment: Assignment) -> _Choice:
     """Choose the cell that counts: by grade id, then by cell id, then by what it defines; the last changed copy."""
     marked = [cell for cell in cells if cell.grade_id == part.grade_id]
     copies = [cell for cell in marked if cell.kind == "code"]
@@ -129,7 +130,7 @@ def _choose(part: Part, cells: Sequence[SubmittedCell], assignment: Assignment) 
     return _Choice(None, (f"{part.grade_id} is not in the notebook",))
 
 
-def _last(part: Part, copies: Sequence[SubmittedCell], counts: SubmittedCell) -> _Choice:
+def _last(part: Part, copies: Sequence[Cell], counts: Cell) -> _Choice:
     if len(copies) == 1:
         return _Choice(counts)
     numbers = [str(cell.number) for cell in copies]
@@ -139,7 +140,7 @@ def _last(part: Part, copies: Sequence[SubmittedCell], counts: SubmittedCell) ->
     return _Choice(counts, (note,), duplicate=True)
 
 
-def _is_changed(cell: SubmittedCell, part: Part) -> bool:
+def _is_changed(cell: Cell, part: Part) -> bool:
     """Tell whether the student wrote something: the cell is neither empty nor as it was handed out."""
     return _squeeze(cell.source) not in ("", _squeeze(starter_of(part.source)))
 
@@ -148,7 +149,7 @@ def _squeeze(source: str) -> str:
     return "\n".join(line.rstrip() for line in source.strip().splitlines() if line.strip())
 
 
-def _find_unmarked(part: Part, cells: Sequence[SubmittedCell], assignment: Assignment) -> SubmittedCell | None:
+def _find_unmarked(part: Part, cells: Sequence[Cell], assignment: Assignment) -> Cell | None:
     """Find a cell that lost its nbgrader id, or was written anew, and defines what the solution defines."""
     known = {other.grade_id for other in assignment.parts}
     given = {_squeeze(other.source) for other in assignment.parts if other.kind is not Kind.STUDENT}
@@ -194,7 +195,7 @@ def _conflict_notes(choices: dict[str, _Choice]) -> list[str]:
     return notes
 
 
-def _outside_notes(cells: Sequence[SubmittedCell], choices: dict[str, _Choice], assignment: Assignment) -> list[str]:
+def _outside_notes(cells: Sequence[Cell], choices: dict[str, _Choice], assignment: Assignment) -> list[str]:
     """Say which names the student's code uses that only a further cell defines: such cells do not run."""
     taken = [choice.cell for choice in choices.values() if choice.cell is not None]
     known = {part.grade_id for part in assignment.parts}
@@ -213,9 +214,7 @@ def _outside_notes(cells: Sequence[SubmittedCell], choices: dict[str, _Choice], 
     return notes[:MOST_LISTED]
 
 
-def _why_nothing(
-    cells: Sequence[SubmittedCell], choices: dict[str, _Choice], filename: str, assignment: Assignment
-) -> str:
+def _why_nothing(cells: Sequence[Cell], choices: dict[str, _Choice], filename: str, assignment: Assignment) -> str:
     handed_in = "the notebook" if filename == f"{assignment.name}.ipynb" else _printable(filename)
     if not cells:
         return f"{handed_in} has no cells; hand in the notebook of {assignment.name}"

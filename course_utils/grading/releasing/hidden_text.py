@@ -7,28 +7,19 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from course_utils.exercises.markers import Marker, Region, all_regions, replace_regions
+from course_utils.exercises.notebook import source_of
+
 Notebook = Mapping[str, Any]
 
-_REGION = re.compile(r"^[ \t]*### BEGIN (SOLUTION|HIDDEN TESTS)\n(.*?)^[ \t]*### END \1", re.DOTALL | re.MULTILINE)
 _TITLE = re.compile(r"\.check\(\s*f?(\"[^\"]+\"|'[^']+')")
 # a shorter line, such as `return x`, says nothing and stands in many places
 SHORTEST_TELLING_LINE = 20
 
 
-def source_of(cell: Notebook) -> str:
-    """Return a cell's text, which a notebook may hold as a list of lines."""
-    source = cell.get("source", "")
-    return source if isinstance(source, str) else "".join(source)
-
-
-def hidden_regions(source: str) -> list[tuple[str, str]]:
-    """Return the regions between marks: pairs of "SOLUTION" or "HIDDEN TESTS" and the text."""
-    return [(found.group(1), found.group(2)) for found in _REGION.finditer(source)]
-
-
 def shown_text(notebook: Notebook) -> str:
     """Return the text of all cells that is meant to be read."""
-    return "\n".join(_REGION.sub("", source_of(cell)) for cell in notebook["cells"])
+    return "\n".join(replace_regions(source_of(cell), dict.fromkeys(Marker, "")) for cell in notebook["cells"])
 
 
 def telling_lines(text: str) -> tuple[str, ...]:
@@ -39,29 +30,30 @@ def telling_lines(text: str) -> tuple[str, ...]:
 
 
 def hidden_lines(notebook: Notebook) -> tuple[str, ...]:
-    """Return the telling lines of all hidden tests that the notebook does not show elsewhere."""
-    return _secret_lines(notebook, "HIDDEN TESTS")
+    """Return the telling lines of all hidden tests and mark schemes that the notebook does not show elsewhere."""
+    return _secret_lines(notebook, Marker.HIDDEN_TESTS, Marker.MARK_SCHEME)
 
 
 def solution_lines(notebook: Notebook) -> tuple[str, ...]:
     """Return the telling lines of all solutions that the notebook does not show elsewhere."""
-    return _secret_lines(notebook, "SOLUTION")
+    return _secret_lines(notebook, Marker.SOLUTION)
 
 
 def solution_texts(notebook: Notebook) -> tuple[str, ...]:
     """Return each solution as a whole, its lines without their indentation."""
-    texts = [text for kind, text in _all_regions(notebook) if kind == "SOLUTION"]
+    texts = [region.text for region in _all_regions(notebook) if region.marker is Marker.SOLUTION]
     return tuple("\n".join(line.strip() for line in text.strip().splitlines()) for text in texts)
 
 
-def _secret_lines(notebook: Notebook, wanted: str) -> tuple[str, ...]:
+def _secret_lines(notebook: Notebook, *wanted: Marker) -> tuple[str, ...]:
     shown = shown_text(notebook)
-    lines = [line for kind, text in _all_regions(notebook) if kind == wanted for line in telling_lines(text)]
+    texts = [region.text for region in _all_regions(notebook) if region.marker in wanted]
+    lines = [line for text in texts for line in telling_lines(text)]
     return tuple(line for line in dict.fromkeys(lines) if line not in shown)
 
 
-def _all_regions(notebook: Notebook) -> list[tuple[str, str]]:
-    return [region for cell in notebook["cells"] for region in hidden_regions(source_of(cell))]
+def _all_regions(notebook: Notebook) -> list[Region]:
+    return [region for cell in notebook["cells"] for region in all_regions(source_of(cell))]
 
 
 def texts_in(value: object) -> Iterator[str]:

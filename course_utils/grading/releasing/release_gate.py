@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from course_utils.exercises.notebook import Cell
+from course_utils.exercises.markers import Marker, all_regions, find_marker_faults, find_regions, hidden_lines
+from course_utils.exercises.notebook import Cell, grading_of, id_of, source_of
 from course_utils.exercises.runner import PracticeResult
-from course_utils.grading.releasing.hidden_text import hidden_regions, shown_text, source_of, telling_lines, texts_in
+from course_utils.grading.releasing.hidden_text import shown_text, telling_lines, texts_in
 
 Notebook = dict[str, Any]
 
@@ -59,13 +60,14 @@ def examine_source(name: str, notebook: Notebook) -> tuple[Finding, ...]:
     ]
     for cell in cells:
         problems += [(_id_of(cell), problem) for problem in _cell_problems(cell)]
-    if not any(_grading(cell).get("grade") for cell in cells):
+    if not any(grading_of(cell).get("grade") for cell in cells):
         problems.append(("the notebook", "no cell gives points; mark one as an autograded test"))
     return tuple(Finding(name, cell_id, problem) for cell_id, problem in problems)
 
 
 def _cell_problems(cell: Notebook) -> Iterator[str]:
-    grading, source = _grading(cell), source_of(cell)
+    grading, source = grading_of(cell), source_of(cell)
+    yield from find_marker_faults(source)
     if cell["cell_type"] == "code" and _AUTOTEST.search(source):
         yield (
             "it has an AUTOTEST line, which compares a tensor as printed, with four digits and most of a large one "
@@ -86,8 +88,13 @@ def _cell_problems(cell: Notebook) -> Iterator[str]:
         yield f"it does not parse (line {error.lineno}: {error.msg})"
         return
     yield from _task_problems(tree, points)
-    if not any(".check(" in text for kind, text in hidden_regions(source) if kind == "HIDDEN TESTS"):
-        yield "it has no hidden check, so the answers could be written down; put one between the marks of hidden tests"
+    if not any(".check(" in region.text for region in find_regions(source, Marker.HIDDEN_TESTS)):
+        yield "it has no hidden check, so the answers could be written down; put one between hidden-test markers"
+    hidden = hidden_lines(source)
+    for statement in tree.body:
+        lines = set(range(statement.lineno, (statement.end_lineno or statement.lineno) + 1))
+        if lines & hidden and not lines <= hidden:
+            yield f"the statement in line {statement.lineno} is hidden in part; hide whole statements, in column 0"
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
             yield f"it defines the class {node.name}; move it to a locked tools cell, checks run in another process"
@@ -135,15 +142,15 @@ def examine_release(name: str, source: Notebook, released: Notebook) -> tuple[Fi
     meant = shown_text(source)
     findings = []
     for cell in source["cells"]:
-        for kind, text in hidden_regions(source_of(cell)):
-            leaked = [line for line in telling_lines(text) if line in public and line not in meant]
+        for region in all_regions(source_of(cell)):
+            leaked = [line for line in telling_lines(region.text) if line in public and line not in meant]
             if leaked:
-                what = "solution" if kind == "SOLUTION" else "hidden test"
+                what = region.marker.name.lower().replace("_", " ").removesuffix("s")
                 findings.append(Finding(name, _id_of(cell), f"its {what} would be released: {leaked[0]!r}"))
     for cell in released["cells"]:
-        left = re.search(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS)", source_of(cell))
+        left = [text for marker in Marker for text in (marker.begin, marker.end) if text in source_of(cell)]
         if left:
-            findings.append(Finding(name, _id_of(cell), f"the mark {left.group()!r} would be released; pair the marks"))
+            findings.append(Finding(name, _id_of(cell), f"the marker {left[0]!r} would be released; pair the markers"))
     return tuple(findings)
 
 
@@ -195,10 +202,5 @@ def _quoted(titles: Sequence[str]) -> str:
     return ", ".join(repr(title) for title in titles)
 
 
-def _grading(cell: Notebook) -> dict[str, Any]:
-    found = cell.get("metadata", {}).get("nbgrader", {})
-    return found if isinstance(found, dict) else {}
-
-
 def _id_of(cell: Notebook) -> str:
-    return str(_grading(cell).get("grade_id") or cell.get("id") or "a cell without an id")
+    return id_of(cell) or "a cell without an id"

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 
+import course_utils
 from course_utils.data.version import VERSION
 from course_utils.grading.assignment import Assignment
 from course_utils.grading.reading.submission import Submission, read_submission
@@ -38,7 +39,7 @@ class Surroundings:
 @cache
 def course_version() -> str:
     """Return this package's version and the hash of its files, so that nobody has to remember to raise a number."""
-    package = Path(__file__).resolve().parent.parent.parent
+    package = Path(course_utils.__file__).resolve().parent
     files = sorted(path for pattern in ("*.py", "*.json") for path in package.rglob(pattern))
     content = hashlib.sha256()
     for path in files:
