@@ -28,8 +28,6 @@ from course_utils.sandbox.process_tree import read_usage
 from course_utils.sandbox.student import make_shell, serve_socket
 
 REQUEST_BYTES = 2**20
-WORK = "/work"
-SCRATCH = (WORK, "/tmp", "/dev/shm")  # in namespaces of the submission's own
 
 
 def load_all(modules: Sequence[str]) -> None:
@@ -63,8 +61,8 @@ def load(name: str) -> None:
     home = sys.modules.get(getattr(thing, "__module__", None) or name)
     if home is None or not home.__name__.startswith("course_utils."):
         return
-    if home.__name__.startswith("course_utils.grading"):
-        return  # the grader itself is of no use to a student
+    if home.__name__.startswith(("course_utils.grading", "course_utils.exercises")):
+        return  # the grader itself, and what runs beside it, is of no use to a student
     if home.__name__.count(".") > 1:
         home = sys.modules[home.__name__.rpartition(".")[0]]
     for module in pkgutil.iter_modules(getattr(home, "__path__", ()), f"{home.__name__}."):

@@ -293,7 +293,7 @@ def test_too_large():
     found = read(submitted_bytes() + b" " * 2_000_000, limits=Limits(submission_bytes=1_000_000))
 
     assert found.reason is Reason.UNREADABLE
-    assert found.problem.startswith("the file has 2.0 MB, and more than 1.0 MB are not read")
+    assert found.problem.startswith("the file has 1.91 MiB, and more than 977 KiB are not read")
 
 
 @pytest.mark.parametrize("source", ["x = '\0'", "x = '\ud800'", "(" * 10_000, "-" * 10_000 + "1", "'\\d'", "%time 1"])
