@@ -1,13 +1,13 @@
-"""Say which dated claims of the lessons a release of torch changes; a maintainer runs it when one comes out.
+"""Report what a release of torch changes in the lessons; a maintainer runs it when one comes out.
 
     python -m scripts.check_new_torch                                   # the torch of this environment
     python -m scripts.check_new_torch --python OTHER/bin/python         # that of another environment
     python -m scripts.check_new_torch --python ... --lessons 04 07 --output report.md
 
-Three things: the operator history is built again with the release's own operator list (into build/, the package's
-stays as it is); every lesson runs in that environment; and stamps, myths and the operators that lessons name are
-compared. The other environment needs torch, torchvision, matplotlib, pyyaml, tqdm and ipykernel; the course is used
-from here. Exit code 0: nothing changed; 1: something to look at; 2: wrong usage.
+The operator history is built again with the release's own operator list (into build/, the package's stays as it is);
+operators that lessons name and claims whose range of releases ended are listed; every lesson runs in that environment.
+It needs torch, torchvision, matplotlib, pyyaml, tqdm and ipykernel; the course is used from here. Exit code 0: nothing
+changed; 1: something to look at; 2: wrong usage.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +28,7 @@ from course_utils.operators.hand_registered import hand_registered
 from course_utils.operators.history import read_history
 from scripts.build_operator_history import OUTPUT as KNOWN_HISTORY
 from scripts.build_operator_history import merge, render
-from scripts.lesson_claims import Lesson, read_lesson
-from scripts.torch_changes import Changes, Run, changed_operators, count_changes, myths_to_read
+from scripts.torch_changes import LessonRun, TorchChanges, changed_operators, ended_claims, read_claims
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "new_torch"
@@ -137,16 +135,16 @@ def rebuilt_history(known: Mapping[str, Any], release: str, yaml: str) -> tuple[
         yaml: the text of its native_functions.yaml.
 
     Returns:
-        The new history's JSON, and doubts: a release whose hand registrations nobody looked up, or a list that is not
+        The new history's JSON, and warnings: a release whose hand registrations nobody looked up, or a list that is not
         the one in the macOS wheel of the same release.
     """
     checksum = hashlib.sha256(yaml.encode()).hexdigest()
     published = known["yaml_sha256"].get(release)
-    doubts = hand_registered(release).warnings
+    warnings = hand_registered(release).warnings
     if published is not None and published != checksum:
-        doubts += (f"this torch's operator list is not the one in the macOS wheel of {release}",)
+        warnings += (f"this torch's operator list is not the one in the macOS wheel of {release}",)
     # the line keeps its release, so that a stamp of the same line is compared with itself
-    return merge(known, {release: yaml}, {}), doubts
+    return merge(known, {release: yaml}, {}), warnings
 
 
 def printed(outputs: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -186,7 +184,7 @@ def compare_cells(
     return tuple(found)
 
 
-def run_lesson(path: Path, python: Path) -> Run:
+def run_lesson(path: Path, python: Path) -> LessonRun:
     """Run a lesson with another interpreter's kernel, and compare what it shows with what is stored."""
     import nbformat
     from jupyter_client.manager import AsyncKernelManager
@@ -206,7 +204,6 @@ def run_lesson(path: Path, python: Path) -> Run:
         kernel_manager_class=Kernel,
         resources={"metadata": {"path": str(path.parent)}},
     )
-    start = time.perf_counter()
     error = None
     try:
         # the kernel's own log says nothing about the lesson
@@ -214,9 +211,8 @@ def run_lesson(path: Path, python: Path) -> Run:
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as failure:
         name, value = getattr(failure, "ename", type(failure).__name__), getattr(failure, "evalue", str(failure))
         error = f"{name}: {(value.splitlines() or [''])[0]}"
-    took_s = time.perf_counter() - start
     different = () if error else compare_cells(stored["cells"], notebook["cells"])
-    return Run(path.stem, took_s, error, different)
+    return LessonRun(path.stem, error, different)
 
 
 def lesson_files(wanted: Sequence[str]) -> list[Path]:
@@ -232,8 +228,8 @@ def lesson_files(wanted: Sequence[str]) -> list[Path]:
     return [path for path in files if not wanted or path.name[:2] in wanted]
 
 
-def check(environment: Environment, files: Sequence[Path], *, run: bool) -> Changes:
-    """Look at a release.
+def check(environment: Environment, files: Sequence[Path], *, run: bool) -> TorchChanges:
+    """Compare the lessons with a release.
 
     Args:
         environment: where it is installed.
@@ -242,26 +238,21 @@ def check(environment: Environment, files: Sequence[Path], *, run: bool) -> Chan
     """
     release = environment.release
     known = json.loads(KNOWN_HISTORY.read_text(encoding="utf-8"))
-    data, doubts = rebuilt_history(known, release, environment.yaml.read_text(encoding="utf-8"))
+    data, warnings = rebuilt_history(known, release, environment.yaml.read_text(encoding="utf-8"))
     BUILD.mkdir(parents=True, exist_ok=True)
     (BUILD / KNOWN_HISTORY.name).write_text(render(data), encoding="utf-8")
-    history = read_history(data)
-    lessons: list[Lesson] = [read_lesson(path.stem, json.loads(path.read_text(encoding="utf-8"))) for path in files]
-    operators = changed_operators(history, lessons, release)
-    newest = max((lesson.verified for lesson in lessons), key=order)
+    lessons = [read_claims(path.stem, json.loads(path.read_text(encoding="utf-8"))) for path in files]
     runs = []
     for path in files if run else []:
         runs.append(run_lesson(path, environment.python))
-        print(f"{path.stem}: {runs[-1].error or 'ran'} ({runs[-1].seconds:.0f} s)", file=sys.stderr)
-    return Changes(
+        print(f"{path.stem}: {runs[-1].error or 'ran'}", file=sys.stderr)
+    return TorchChanges(
         release=release,
         environment=environment.words,
-        lessons=tuple(lessons),
-        operators=operators,
-        myths=myths_to_read(lessons, operators, release),
+        operators=changed_operators(read_history(data), lessons, release),
+        ended=ended_claims(lessons, release),
         runs=tuple(runs),
-        gained=count_changes(history, newest, release) if line_of(newest) != line_of(release) else (),
-        warnings=doubts,
+        warnings=warnings,
     )
 
 
@@ -271,7 +262,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         0 when nothing changed, 1 when there is something to look at, 2 on wrong usage.
     """
-    parser = argparse.ArgumentParser(description="Say which claims of the lessons a release of torch changes.")
+    parser = argparse.ArgumentParser(description="Report what a release of torch changes in the lessons.")
     parser.add_argument("--python", type=Path, default=Path(sys.executable), help="the environment's interpreter")
     parser.add_argument("--lessons", nargs="+", default=[], metavar="NN", help="numbers of lessons, all by default")
     parser.add_argument("--no-run", action="store_true", help="compare claims only, run no lesson")

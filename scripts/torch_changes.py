@@ -1,276 +1,200 @@
-"""Say which claims of the lessons another release of torch changes, and which a maintainer has to read again.
+"""Compare what lessons name and claim with another release of torch: operators, ranges of releases, and runs.
 
-Pure: verdicts, lessons and their runs come in as values, a report goes out.
+Pure: verdicts, notebooks and their runs come in as values, a report goes out.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from course_utils.data.versions import line_of, order
 from course_utils.operators.history import History
 from course_utils.operators.rules import RULES
 from course_utils.operators.table import WORDS
-from scripts.lesson_claims import Lesson, Myth, names_in_prose
 
+STAMP = re.compile(r"\*\*Last verified\*\*\s*\|([^|\n]*)")
+STAMPED = re.compile(r"torch (\d+\.\d+(?:\.\d+)?)")
+MYTHS = re.compile(r"^## Myth or fact\?\n\n((?:\|.*\n?)+)", re.MULTILINE)
+RANGE_END = re.compile(r"\b(?:up to|to|until)\s+(?:torch\s+)?([12]\.\d{1,2})")
+LINK = re.compile(r"\]\([^)]*\)")
+CODE_MARK = re.compile(r"`([^`]+)`")
+NAME = re.compile(r"[A-Za-z_][\w.]*")
 NOT_THERE = "not in torch"
-# a table of all changed operators would be long; the history's own difference has them
-LONGEST_LIST = 12
 
 
 @dataclass(frozen=True)
-class Run:
+class LessonClaims:
+    """What a lesson says about releases of torch.
+
+    Args:
+        name: such as "07_fallback".
+        verified: the newest release of torch in its stamp "Last verified".
+        rows: the rows of its table "Myth or fact?".
+        names: names in its code and in the code marks of its prose, written as operators are, such as "linalg_svd".
+    """
+
+    name: str
+    verified: str
+    rows: tuple[str, ...]
+    names: frozenset[str]
+
+
+@dataclass(frozen=True)
+class LessonRun:
     """How a lesson ran with the release.
 
     Args:
         lesson: such as "07_fallback".
-        seconds: how long it took.
         error: the error that ended it, None where it ran to its end.
-        different: (cell id, first line that differs, what was stored) of cells whose stored output is compared.
+        different: (cell id, first line that differs, what is stored) of cells whose stored output is compared.
     """
 
     lesson: str
-    seconds: float
     error: str | None = None
     different: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True)
-class OperatorChange:
-    """An operator whose verdict is another one.
-
-    Args:
-        operator: without overload, such as "linalg_svd".
-        before: the verdict in the release of the stamp, in words.
-        now: the verdict in the release that was looked at.
-        lessons: the lessons that name it.
-    """
-
-    operator: str
-    before: str
-    now: str
-    lessons: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class MythToRead:
-    """A row of a table "Myth or fact?" to read again.
-
-    Args:
-        lesson: such as "07_fallback".
-        myth: the row.
-        reasons: why, in words.
-    """
-
-    lesson: str
-    myth: Myth
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What one release of torch means for the lessons.
+class TorchChanges:
+    """What one release of torch means for the lessons; each table holds rows of texts.
 
     Args:
         release: the release that was looked at.
         environment: the environment in words.
-        lessons: all lessons.
-        operators: operators that lessons name and whose verdict is another one.
-        myths: rows to read again.
+        operators: (operator, verdict in the stamp's release, verdict now, lesson).
+        ended: (lesson, row) of claims whose range of releases ended before this one.
         runs: how the lessons ran; empty where they were not run.
-        gained: how many overloads of all have which verdict now that had another one, ("missing -> native", 12).
-        warnings: what is doubtful about the report.
+        warnings: what limits the report.
     """
 
     release: str
     environment: str
-    lessons: tuple[Lesson, ...]
-    operators: tuple[OperatorChange, ...]
-    myths: tuple[MythToRead, ...]
-    runs: tuple[Run, ...]
-    gained: tuple[tuple[str, int], ...]
+    operators: tuple[tuple[str, str, str, str], ...]
+    ended: tuple[tuple[str, str], ...]
+    runs: tuple[LessonRun, ...]
     warnings: tuple[str, ...] = ()
 
     @property
-    def stale(self) -> tuple[Lesson, ...]:
-        """Lessons whose stamp names another release."""
-        return tuple(lesson for lesson in self.lessons if order(lesson.verified) != order(self.release))
-
-    @property
-    def troubled(self) -> tuple[Run, ...]:
-        """Runs that did not give what is stored."""
+    def troubled(self) -> tuple[LessonRun, ...]:
+        """Runs that ended with an error or did not give what is stored."""
         return tuple(run for run in self.runs if run.error is not None or run.different)
 
     @property
     def nothing(self) -> bool:
         """Whether there is nothing to look at."""
-        return not (self.operators or self.myths or self.troubled or self.stale or self.warnings)
+        return not (self.operators or self.ended or self.troubled or self.warnings)
 
     def __str__(self) -> str:
-        parts = [f"# torch {self.release} and the lessons", "", f"Environment: {self.environment}.", ""]
-        if self.nothing:
-            ran = "all lessons ran as stored" if self.runs else "no lesson was run"
-            parts += [f"Nothing to look at: the stamps name this release, all verdicts are the same, {ran}."]
-        else:
-            parts += [
-                f"- operators of the lessons with another verdict: {len(self.operators)}",
-                f"- claims to read again: {len(self.myths)}",
-                f"- lessons that ran differently: {len(self.troubled)} of {len(self.runs)} that were run",
-                f"- stamps that name another release: {len(self.stale)} of {len(self.lessons)}",
-            ]
-        parts += self._warnings() + self._operators() + self._myths() + self._runs() + self._stamps() + self._history()
-        return "\n".join(parts) + "\n"
-
-    def _warnings(self) -> list[str]:
-        return ["", *(f"> doubt: {warning}" for warning in self.warnings)] if self.warnings else []
-
-    def _operators(self) -> list[str]:
-        rows = [(f"`{c.operator}`", c.before, c.now, ", ".join(c.lessons)) for c in self.operators]
-        return table("Operators in the lessons", ("operator", "in the stamp's release", self.release, "lessons"), rows)
-
-    def _myths(self) -> list[str]:
-        rows = [(found.lesson, found.myth.reads, found.myth.holds, "; ".join(found.reasons)) for found in self.myths]
-        return table("Claims to read again", ("lesson", "people read", "we say", "why"), rows)
-
-    def _runs(self) -> list[str]:
-        rows = []
-        for run in self.runs:
-            if run.error is not None:
-                rows.append((run.lesson, f"{run.seconds:.0f} s", "stopped", escape(run.error)))
-            for cell, now, stored in run.different:
-                rows.append((run.lesson, f"{run.seconds:.0f} s", cell, f"`{escape(now)}`, stored: `{escape(stored)}`"))
-            if run not in self.troubled:
-                rows.append((run.lesson, f"{run.seconds:.0f} s", "as stored", ""))
-        return table("Lessons, run with this release", ("lesson", "took", "cell", "what differs"), rows)
-
-    def _stamps(self) -> list[str]:
-        rows = [(lesson.name, lesson.stamp) for lesson in self.stale]
-        return table("Stamps that name another release", ("lesson", "last verified"), rows)
-
-    def _history(self) -> list[str]:
-        rows = [(change, str(count)) for change, count in self.gained[:LONGEST_LIST]]
-        return table("All operators", ("verdict, from the newest stamp's release to this one", "overloads"), rows)
+        differing = []
+        for run in self.troubled:
+            differing += [(run.lesson, *row) for row in run.different or (("stopped", run.error or "", ""),)]
+        parts = [f"# torch {self.release} and the lessons", "", f"Environment: {self.environment}."]
+        parts += [f"{len(self.runs)} lessons were run, {len(self.troubled)} of them differ."]
+        parts += [f"\n> warning: {warning}" for warning in self.warnings]
+        parts += _table(
+            "Operators with another verdict", ("operator", "stamp's release", "now", "lesson"), self.operators
+        )
+        parts += _table("Claims whose range of releases ended", ("lesson", "row"), self.ended)
+        parts += _table("Lessons that ran differently", ("lesson", "cell", "now", "stored"), differing)
+        return "\n".join([*parts, *(["", "Nothing to look at."] if self.nothing else [])]) + "\n"
 
 
-def escape(text: str) -> str:
-    """Write a text for a cell of a Markdown table."""
-    return " ".join(text.split()).replace("|", "\\|").replace("`", "'")
-
-
-def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Write a Markdown table below a heading; nothing where there are no rows."""
+def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a Markdown table below a heading; nothing where there are no rows."""
     if not rows:
         return []
+    written = [[" ".join(text.split()).replace("|", "\\|") for text in row] for row in rows]
     lines = ["", f"## {title}", "", f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
-    return lines + [f"| {' | '.join(row)} |" for row in rows]
+    return lines + [f"| {' | '.join(row)} |" for row in written]
 
 
-def status_words(history: History, release: str) -> dict[str, str]:
-    """Say in words what MPS does with each overload in a release."""
-    letters = history.verdicts(release).letters
-    return {overload: WORDS[RULES[letter].status] for overload, letter in letters.items()}
+def read_claims(name: str, notebook: Mapping[str, Any]) -> LessonClaims:
+    """Read what a lesson claims.
+
+    Args:
+        name: the file's name without suffix.
+        notebook: its JSON, nbformat 4.
+
+    Raises:
+        ValueError: when it has no stamp with a release of torch.
+    """
+    cells = [(cell["cell_type"], "".join(cell["source"])) for cell in notebook["cells"]]
+    prose = "\n\n".join(source for kind, source in cells if kind == "markdown")
+    stamp = STAMP.search(prose)
+    verified = STAMPED.findall(stamp[1]) if stamp else []
+    if not verified:
+        raise ValueError(f"{name} has no line '**Last verified** | torch X.Y.Z ...' in its card")
+    table = MYTHS.search(prose)
+    code = [source for kind, source in cells if kind == "code"]
+    return LessonClaims(
+        name=name,
+        verified=max(verified, key=order),
+        rows=tuple(table[1].splitlines()[2:]) if table else (),
+        names=frozenset(operator_names([*code, *CODE_MARK.findall(prose)])),
+    )
 
 
-def by_operator(words: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Group overloads: "isin" -> {"Tensor_Tensor": "native", ...}; the default overload is "default"."""
+def operator_names(texts: Iterable[str]) -> set[str]:
+    """Return the names in code, written as operators are: "torch.linalg.svd" also gives "linalg_svd" and "svd"."""
+    found = set()
+    for dotted in (name for text in texts for name in NAME.findall(text)):
+        parts = dotted.strip(".").split(".")
+        found |= {"_".join(parts[start:]) for start in range(len(parts))}
+    # torch calls the operator inside linalg_eigvals _linalg_eigvals
+    return found | {f"_{name}" for name in found}
+
+
+def verdicts_by_operator(history: History, release: str) -> dict[str, dict[str, str]]:
+    """Return operator -> overload -> verdict in words; the default overload is "default".
+
+    Raises:
+        LookupError: when the history lacks the release.
+    """
     grouped: dict[str, dict[str, str]] = {}
-    for overload, word in words.items():
-        name, _, suffix = overload.partition(".")
-        grouped.setdefault(name, {})[suffix or "default"] = word
+    for overload, letter in history.verdicts(release).letters.items():
+        operator, _, suffix = overload.partition(".")
+        grouped.setdefault(operator, {})[suffix or "default"] = WORDS[RULES[letter].status]
     return grouped
 
 
-def verdict_words(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, str] | None:
-    """Put the verdicts of an operator in two releases into words.
-
-    Args:
-        before: overload -> verdict in the first release; empty where the release lacks the operator.
-        now: the same in the second.
-
-    Returns:
-        Such as ("missing", "native"), or with the overloads that differ, ("out: missing", "out: native"); None where
-        all overloads that both have are the same, since a new overload changes no claim.
-    """
-    if not before or not now:
-        return None if before == now else (_all_words(before), _all_words(now))
-    differing = [name for name in before if name in now and before[name] != now[name]]
-    if not differing:
-        return None
-    if len({before[name] for name in differing}) == 1 and len({now[name] for name in differing}) == 1:
-        shared = [name for name in before if name in now]
-        only = "" if len(differing) == len(shared) else f"{', '.join(sorted(differing))}: "
-        return only + before[differing[0]], only + now[differing[0]]
-    return _each(before, differing), _each(now, differing)
-
-
-def _each(words: Mapping[str, str], overloads: Sequence[str]) -> str:
-    return ", ".join(f"{name}: {words[name]}" for name in sorted(overloads))
-
-
-def _all_words(words: Mapping[str, str]) -> str:
-    return ", ".join(sorted(set(words.values()))) or NOT_THERE
-
-
-def with_inner(names: frozenset[str]) -> set[str]:
-    """Add the operators that functions end in: torch calls that of "linalg_eigvals" "_linalg_eigvals"."""
-    return {*names, *(f"_{name}" for name in names)}
-
-
-def changed_operators(history: History, lessons: Sequence[Lesson], release: str) -> tuple[OperatorChange, ...]:
+def changed_operators(
+    history: History, lessons: Sequence[LessonClaims], release: str
+) -> tuple[tuple[str, str, str, str], ...]:
     """List the operators that lessons name and whose verdict differs from that in the lesson's stamp.
 
-    Args:
-        history: a history that has the release and those of the stamps.
-        lessons: what the lessons claim.
-        release: the release that is looked at.
+    A new overload alone changes no claim. Rows are (operator, before, now, lesson).
 
     Raises:
         LookupError: when the history lacks one of the releases.
     """
-    now = by_operator(status_words(history, release))
-    found: dict[tuple[str, str, str], list[str]] = {}
+    now = verdicts_by_operator(history, release)
+    rows = []
     for lesson in lessons:
-        before = by_operator(status_words(history, lesson.verified))
-        for name in sorted(with_inner(lesson.names) & (before.keys() | now.keys())):
-            words = verdict_words(before.get(name, {}), now.get(name, {}))
-            if words is not None:
-                found.setdefault((name, *words), []).append(lesson.name)
-    return tuple(OperatorChange(name, old, new, tuple(names)) for (name, old, new), names in sorted(found.items()))
+        before = verdicts_by_operator(history, lesson.verified)
+        for operator in sorted(lesson.names & (before.keys() | now.keys())):
+            old, new = before.get(operator, {}), now.get(operator, {})
+            if old and new:
+                differing = [name for name in old if name in new and old[name] != new[name]]
+                old, new = ({name: verdicts[name] for name in differing} for verdicts in (old, new))
+            if old != new:
+                rows.append((operator, _in_words(old), _in_words(new), lesson.name))
+    return tuple(rows)
 
 
-def myths_to_read(
-    lessons: Sequence[Lesson], operators: Sequence[OperatorChange], release: str
-) -> tuple[MythToRead, ...]:
-    """List the rows to read again: an operator in them changed, or a newer release is past what they speak of."""
-    line = line_of(release)
+def _in_words(verdicts: Mapping[str, str]) -> str:
+    return ", ".join(f"{overload}: {verdict}" for overload, verdict in sorted(verdicts.items())) or NOT_THERE
+
+
+def ended_claims(lessons: Sequence[LessonClaims], release: str) -> tuple[tuple[str, str], ...]:
+    """List the rows of "Myth or fact?" that speak of releases up to one between the lesson's stamp and this release."""
     found = []
     for lesson in lessons:
-        changed = {change.operator: change for change in operators if lesson.name in change.lessons}
-        for myth in lesson.myths:
-            named = sorted(with_inner(frozenset(names_in_prose(myth.text))) & changed.keys())
-            reasons = [f"`{name}`: {changed[name].before}, now {changed[name].now}" for name in named]
-            if order(line) > order(line_of(lesson.verified)):
-                if myth.open_words:
-                    reasons.append(f"says “{myth.open_words[0]}”, read with {line_of(lesson.verified)}")
-                elif myth.ends and order(myth.releases[-1]) < order(line):
-                    reasons.append(f"speaks of releases up to {myth.releases[-1]}")
-            if reasons:
-                found.append(MythToRead(lesson.name, myth, tuple(reasons)))
+        for row in lesson.rows:
+            ends = RANGE_END.findall(LINK.sub("]", row))
+            newest = max(ends, key=order) if ends else None
+            if newest and order(line_of(lesson.verified)) <= order(newest) < order(line_of(release)):
+                found.append((lesson.name, row.strip("| ")))
     return tuple(found)
-
-
-def count_changes(history: History, before: str, now: str) -> tuple[tuple[str, int], ...]:
-    """Count the overloads by how their verdict changed, most first.
-
-    Raises:
-        LookupError: when the history lacks one of the releases.
-    """
-    old, new = status_words(history, before), status_words(history, now)
-    changes = Counter(
-        f"{old.get(name, NOT_THERE)} -> {new.get(name, NOT_THERE)}"
-        for name in old.keys() | new.keys()
-        if old.get(name, NOT_THERE) != new.get(name, NOT_THERE)
-    )
-    return tuple(sorted(changes.items(), key=lambda item: (-item[1], item[0])))

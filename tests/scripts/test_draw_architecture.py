@@ -5,11 +5,11 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import pytest
+from scripts.layered_layout import layers_of
+from scripts.read_imports import read_house
 from support.paths import ROOT
 
 from scripts import draw_architecture
-from scripts.layered_layout import layers_of
-from scripts.read_imports import read_house
 
 SVG = "{http://www.w3.org/2000/svg}"
 AGAIN = "the code's imports changed; run: python -m scripts.draw_architecture"

@@ -1,20 +1,28 @@
 """What another release changes: made-up releases, made-up lessons, and the report about them."""
 
+import json
 from dataclasses import replace
 
 import pytest
+from support.paths import ROOT
 
 from course_utils.operators.history import History
-from scripts.lesson_claims import Lesson, Myth
 from scripts.torch_changes import (
-    Changes,
-    Run,
+    LessonClaims,
+    LessonRun,
+    TorchChanges,
     changed_operators,
-    count_changes,
-    myths_to_read,
-    verdict_words,
+    ended_claims,
+    operator_names,
+    read_claims,
 )
 
+LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+CARD = "# 99 A lesson\n\n| | |\n|---|---|\n| **Last verified** | torch 2.14.1 on Linux (CPU), 2026-11-30 |\n"
+MYTHS = (
+    "## Myth or fact?\n\n| You will read | What holds | Since, source |\n|---|---|---|\n"
+    '| "`linalg.svd` falls back" | Up to 2.13 always; native since 2.14 | [#185954](https://x.org/to 2.99) |\n'
+)
 # n: native, m: missing, c: always on the CPU, i: composite, -: not there
 HISTORY = History(
     releases=("3.0.0", "3.1.0", "3.2.0"),
@@ -34,151 +42,118 @@ HISTORY = History(
 )
 
 
-def lesson(*names, verified="3.1.0", myths=()):
+def lesson(*names, verified="3.1.0", rows=()):
     """Make a lesson that names operators."""
-    return Lesson("99_a", verified, f"torch {verified} on Linux", tuple(myths), frozenset(names))
+    return LessonClaims("99_a", verified, tuple(rows), frozenset(operator_names(names)))
 
 
-def changes(**parts):
-    """Make a report in which nothing changed, or what is given."""
-    base = Changes(
-        release="3.1.0",
-        environment="an environment",
-        lessons=(lesson(),),
-        operators=(),
-        myths=(),
-        runs=(Run("99_a", 3.0),),
-        gained=(),
-    )
-    return replace(base, **parts)
+NOTHING = TorchChanges("3.1.0", "an environment", operators=(), ended=(), runs=(LessonRun("99_a"),))
+
+
+def test_a_lesson_is_read():
+    """The stamp, the rows of the table, and names in code and in code marks."""
+    code = 'table.verdict("aten::pdist")\nx.mode(dim=1)\ntorch.linalg.eigvals(x)'
+    cells = [("markdown", CARD), ("code", code), ("markdown", MYTHS)]
+    claims = read_claims("99_a", {"cells": [{"cell_type": kind, "source": source} for kind, source in cells]})
+
+    assert claims.verified == "2.14.1"
+    assert len(claims.rows) == 1
+    assert {"pdist", "mode", "linalg_eigvals", "_linalg_eigvals", "linalg_svd"} <= claims.names
+
+
+def test_the_newest_release_of_a_stamp_counts():
+    """Where a Mac and another machine verified a lesson with different releases, the newer one is compared."""
+    card = CARD.replace("2026-11-30", "2026-11-30; torch 2.9.1 on macOS (mps), 2026-11-30")
+
+    assert read_claims("99_a", {"cells": [{"cell_type": "markdown", "source": card}]}).verified == "2.14.1"
+
+
+def test_a_lesson_without_a_stamp_is_refused():
+    """Without a release in the card there is nothing to compare with."""
+    with pytest.raises(ValueError, match="99_a"):
+        read_claims("99_a", {"cells": [{"cell_type": "markdown", "source": "# 99 A lesson"}]})
+
+
+def test_every_lesson_of_the_course_can_be_read():
+    """Each lesson has a stamp and at least one row."""
+    assert LESSONS
+    for path in LESSONS:
+        claims = read_claims(path.stem, json.loads(path.read_text(encoding="utf-8")))
+        assert claims.rows, path.name
+        assert claims.names, path.name
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "words"),
+    ("named", "expected"),
     [
-        ({"default": "missing"}, {"default": "native"}, ("missing", "native")),
-        ({"default": "native"}, {"default": "native"}, None),
-        ({"default": "native"}, {}, ("native", "not in torch")),
-        ({}, {"default": "native"}, ("not in torch", "native")),
-        ({"a": "native"}, {"a": "native", "b": "missing"}, None),
-        ({"a": "native", "b": "native"}, {"a": "native", "b": "missing"}, ("b: native", "b: missing")),
-        (
-            {"a": "native", "b": "missing"},
-            {"a": "missing", "b": "native"},
-            ("a: native, b: missing", "a: missing, b: native"),
-        ),
+        ("pdist", [("pdist", "default: missing", "default: native")]),
+        ("svd", []),
+        ("old", [("old", "default: native", "not in torch")]),
+        ("isin", []),
+        ("eig", [("_eig", "default: missing", "default: native")]),
     ],
 )
-def test_verdicts_of_an_operator_in_words(before, now, words):
-    """Overloads that differ are named; one that is only new changes no claim."""
-    assert verdict_words(before, now) == words
+def test_operators_whose_verdict_changed(named, expected):
+    """Operators that a lesson names are compared with its own stamp, the one inside a function too."""
+    found = changed_operators(HISTORY, [lesson(named)], "3.2.0")
+
+    assert [row[:3] for row in found] == expected
 
 
-def test_changed_operators_are_those_that_lessons_name():
-    """Only operators that a lesson names are listed, against the release in its own stamp."""
-    lessons = [lesson("pdist"), replace(lesson("pdist", "svd", verified="3.0.0"), name="98_b")]
-    found = changed_operators(HISTORY, lessons, "3.2.0")
-
-    assert [(change.operator, change.before, change.now, change.lessons) for change in found] == [
-        ("pdist", "missing", "native", ("99_a", "98_b")),
-        ("svd", "always on the CPU", "native", ("98_b",)),
-    ]
-
-
-def test_the_operator_inside_counts():
-    """A function that is made of others is also looked up by the operator that it ends in."""
-    (found,) = changed_operators(HISTORY, [lesson("eig")], "3.2.0")
-
-    assert (found.operator, found.now) == ("_eig", "native")
-
-
-def test_the_same_release_changes_nothing():
-    """Compared with its own release, no operator and no myth is listed."""
-    named = lesson("pdist", "svd", "isin", "old", "eig", myths=[Myth("a", "b", "every release")])
-
-    assert changed_operators(HISTORY, [named], "3.1.0") == ()
-    assert myths_to_read([named], (), "3.1.0") == ()
+def test_only_the_overload_that_changed_is_named():
+    """An overload that changed is named; one that is only new changes no claim."""
+    assert changed_operators(HISTORY, [lesson("isin", verified="3.0.0")], "3.1.0") == (
+        ("isin", "Tensor: native", "Tensor: missing", "99_a"),
+    )
 
 
 def test_an_unread_release_is_an_error():
-    """A release that the history lacks is no guess."""
+    """A release that the history lacks is not guessed."""
     with pytest.raises(LookupError, match=r"3\.7"):
         changed_operators(HISTORY, [lesson("svd", verified="3.7.0")], "3.2.0")
 
 
-def test_myths_are_read_again_for_a_reason():
-    """A row is listed when its operator changed, or when a newer release is past what it speaks of."""
-    myths = [
-        Myth("`pdist` raises", "It does", "torch 1.5 to 2.9"),
-        Myth("b", "It copies", "every release"),
-        Myth("c", "It held up to 2.9", "torch"),
-        Myth("d", "Since 2.5", "#1"),
-    ]
-    named = lesson("pdist", myths=myths)
-    operators = changed_operators(HISTORY, [named], "3.2.0")
-    found = {entry.myth.reads: entry.reasons for entry in myths_to_read([named], operators, "3.2.0")}
-
-    assert found == {
-        "`pdist` raises": ("`pdist`: missing, now native", "speaks of releases up to 2.9"),
-        "b": ("says “every release”, read with 3.1",),
-        "c": ("speaks of releases up to 2.9",),
-    }
-
-
-def test_an_older_release_opens_no_claim():
-    """Looking back, only changed operators matter: the dates of a claim speak for themselves."""
-    named = lesson(myths=[Myth("b", "It copies", "every release"), Myth("c", "It held up to 2.9", "torch")])
-
-    assert myths_to_read([named], (), "3.0.0") == ()
-
-
-def test_all_changes_are_counted():
-    """Overloads of all operators are counted by what became of them, most first."""
-    assert count_changes(HISTORY, "3.1.0", "3.2.0") == (("missing -> native", 2), ("native -> not in torch", 1))
-
-
-def test_nothing_to_look_at():
-    """When nothing changed the report says so in one sentence; without a run it does not claim one."""
-    assert changes().nothing
-    assert "all lessons ran as stored" in str(changes())
-    assert "no lesson was run" in str(changes(runs=()))
+@pytest.mark.parametrize(
+    ("row", "release", "listed"),
+    [
+        ("| a | torch 1.5 to 2.14 | x |", "2.15.0", True),
+        ("| a | torch 1.5 to 2.14 | x |", "2.14.2", False),
+        ("| a | it held up to 2.9 | x |", "2.15.0", False),
+        ("| a | macOS 14 to 15 | [1.5 to 2.14](https://x.org/to 2.14) |", "2.15.0", True),
+        ("| a | since 2.5 | [link](https://x.org/up to 2.14) |", "2.15.0", False),
+    ],
+)
+def test_claims_whose_range_ended(row, release, listed):
+    """A row is listed when its range ended after the lesson's stamp and before the new release; links do not count."""
+    assert bool(ended_claims([lesson(verified="2.14.1", rows=[row])], release)) is listed
 
 
 @pytest.mark.parametrize(
-    "parts",
+    "part",
     [
-        {"release": "3.2.0"},
-        {"runs": (Run("99_a", 3.0, error="TypeError: gone"),)},
-        {"runs": (Run("99_a", 3.0, different=(("l99-cell", "5", "4"),)),)},
+        {"operators": (("svd", "default: missing", "default: native", "99_a"),)},
+        {"ended": (("99_a", "up to 2.14"),)},
+        {"runs": (LessonRun("99_a", error="TypeError: gone"),)},
+        {"runs": (LessonRun("99_a", different=(("l99-cell", "5", "4"),)),)},
         {"warnings": ("nobody looked",)},
     ],
+    ids=str,
 )
-def test_each_kind_of_trouble_is_something(parts):
-    """Another release than the stamp's, a failed or different run, a doubt: each is something to look at."""
-    assert not changes(**parts).nothing
+def test_each_kind_of_change_is_something(part):
+    """A changed operator, an ended claim, a failed or different run, a warning: each is something to look at."""
+    assert NOTHING.nothing
+    assert not replace(NOTHING, **part).nothing
 
 
-def test_the_report_is_readable_markdown():
-    """Each table has its heading, rows have as many cells as the head, and bars in texts are escaped."""
-    myth = Myth("`pdist` raises", "It does", "every release")
-    named = lesson("pdist", myths=[myth])
-    operators = changed_operators(HISTORY, [named], "3.2.0")
-    text = str(
-        changes(
-            release="3.2.0",
-            lessons=(named,),
-            operators=operators,
-            myths=myths_to_read([named], operators, "3.2.0"),
-            runs=(Run("99_a", 3.0, error="TypeError: a | b"), Run("98_b", 2.0, different=(("l98-x", "5", "4"),))),
-            gained=count_changes(HISTORY, "3.1.0", "3.2.0"),
-            warnings=("nobody looked",),
-        )
+def test_the_report_is_a_markdown_table():
+    """Rows have as many cells as the head, and bars in texts are escaped."""
+    report = replace(
+        NOTHING,
+        operators=(("svd", "default: missing", "default: native", "99_a"),),
+        runs=(LessonRun("99_a", error="TypeError: a | b"), LessonRun("98_b", different=(("l98-x", "5", "4"),))),
     )
+    rows = [line for line in str(report).splitlines() if line.startswith("|")]
 
-    assert text.startswith("# torch 3.2.0 and the lessons\n")
-    assert "| `pdist` | missing | native | 99_a |" in text
-    assert "> doubt: nobody looked" in text
-    assert "`5`, stored: `4`" in text
-    for block in text.split("\n\n"):
-        rows = [line.replace("\\|", "") for line in block.splitlines() if line.startswith("|")]
-        assert len({row.count("|") for row in rows}) <= 1, block
+    assert "| svd | default: missing | default: native | 99_a |" in rows
+    assert "| 98_b | l98-x | 5 | 4 |" in rows
+    assert {row.replace("\\|", "").count("|") for row in rows} == {5}
