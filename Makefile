@@ -36,6 +36,7 @@ lint: $(STAMP)
 	@$(RUN) ruff check .
 	@$(RUN) ruff format --check .
 	@$(RUN) mypy
+	@$(RUN) lint-imports --no-cache
 	@$(RUN) python scripts/format_notebooks.py --check
 	@$(RUN) python -m scripts.draw_architecture --check
 

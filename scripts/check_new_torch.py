@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from course_utils.data.versions import line_of, order
 from course_utils.operators.hand_registered import hand_registered
 from course_utils.operators.history import read_history
 from scripts.build_operator_history import OUTPUT as KNOWN_HISTORY

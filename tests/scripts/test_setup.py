@@ -1,6 +1,7 @@
 """Setting up: the right Python is found, a wrong one is named in a sentence, and a second call does nothing."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,15 @@ def fake_python(folder, name, answer, code):
     program = folder / name
     program.write_text(f"#!/bin/sh\necho '{answer}'\nexit {code}\n")
     program.chmod(0o755)
+
+
+def planned(*words):
+    """Return what make would run; the options of a make that runs these tests do not reach it."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    options = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", *re.findall(r"^(\w+) \?=", makefile, re.MULTILINE)}
+    environment = {key: value for key, value in os.environ.items() if key not in options}
+    command = ["make", "--no-print-directory", "-n", *words]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.fixture
@@ -113,21 +123,23 @@ def test_second_call_sets_up_nothing():
         pytest.skip(f"needs an environment made by `make test`; {sys.prefix} was made by hand")
     if stamp.stat().st_mtime < (ROOT / "pyproject.toml").stat().st_mtime:
         pytest.skip("pyproject.toml changed after this environment was made; `make test` makes it anew first")
-    command = ["make", "--no-print-directory", "-n", f"VENV={sys.prefix}", "lab"]
-    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    planned = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
+    steps = planned(f"VENV={sys.prefix}", "lab")
 
-    assert "setup_environment" not in planned
-    assert "course lab" in planned
+    assert "setup_environment" not in steps
+    assert "course lab" in steps
 
 
 def test_cpu_index_is_asked_for_torch_alone():
     """TORCH_INDEX reaches the script, and the bounds it installs are pyproject.toml's."""
-    command = ["make", "--no-print-directory", "-n", "-B", "VENV=none", "TORCH_INDEX=some-index", "test"]
-    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    planned = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
+    assert 'setup_environment.sh "none" "" "some-index"' in planned("-B", "VENV=none", "TORCH_INDEX=some-index", "test")
 
-    assert 'setup_environment.sh "none" "" "some-index"' in planned
+
+def test_options_of_an_outer_make_stay_outside(monkeypatch):
+    """`make test PYTHON=...` hands PYTHON to what it runs; the make inside these tests does not take it."""
+    monkeypatch.setenv("PYTHON", "python3.99")
+    monkeypatch.setenv("MAKEFLAGS", " -- PYTHON=python3.99")
+
+    assert 'setup_environment.sh "none" ""' in planned("-B", "VENV=none", "test")
 
 
 def test_requirements_by_name(capsys):
