@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from course_utils.devices.environment_variables import FALLBACK
+
 if TYPE_CHECKING:
     from course_utils.devices.probe import Probe
 
-FALLBACK = "PYTORCH_ENABLE_MPS_FALLBACK"
 WORDS = {"usable": "usable", "present but unusable": "unusable", "absent": "absent"}
 
 

@@ -15,10 +15,11 @@ from typing import Literal
 
 import torch
 
+from course_utils.devices.environment_variables import COURSE_DEVICE
+
 State = Literal["usable", "present but unusable", "absent"]
 
 PREFERENCE = ("mps", "cuda", "cpu")
-OVERRIDE_VARIABLE = "COURSE_DEVICE"
 
 
 @dataclass(frozen=True)
@@ -239,7 +240,7 @@ def pick_device(
     Raises:
         ValueError: when the device asked for is unknown or does not work here, with the reason.
     """
-    asked = name if name is not None else os.environ.get(OVERRIDE_VARIABLE) or None
+    asked = name if name is not None else os.environ.get(COURSE_DEVICE) or None
     if asked is not None:
         return require_usable(asked, probed=probed)
     for candidate in prefer:

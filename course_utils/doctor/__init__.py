@@ -5,7 +5,7 @@
 
 `describe` reads the machine into a `Snapshot`, `diagnose` turns any snapshot into findings, the root cause first.
 Nothing here imports torch in this process: a child process does. Import this module before torch, and it knows which
-environment variables torch saw (`torch_start`).
+environment variables torch saw (`course_utils.devices.torch_start`).
 """
 
 from course_utils.doctor.describe import describe

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -12,23 +13,31 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from course_utils.devices.environment_variables import (
+    COURSE_DEVICE,
+    FALLBACK,
+    HIGH_WATERMARK,
+    LOW_WATERMARK,
+    fallback_is_on,
+)
 from course_utils.devices.machine import ask
+from course_utils.devices.torch_start import StartRecord, start_record
+from course_utils.doctor.fallback_check import torch_falls_back
 from course_utils.doctor.machine import read_file
 from course_utils.doctor.snapshot import NONE, Variable
-from course_utils.doctor.torch_start import FALLBACK, StartRecord, fallback_is_on, start_record
 
 # the only environment variables that a snapshot holds
 VARIABLES = (
     FALLBACK,
-    "PYTORCH_MPS_HIGH_WATERMARK_RATIO",
-    "PYTORCH_MPS_LOW_WATERMARK_RATIO",
+    HIGH_WATERMARK,
+    LOW_WATERMARK,
     "PYTORCH_MPS_FAST_MATH",
     "PYTORCH_MPS_PREFER_METAL",
     "PYTORCH_MPS_METAL_VERSION",
     "PYTORCH_DEBUG_MPS_ALLOCATOR",
     "PYTORCH_MPS_LOG_PROFILE_INFO",
     "KMP_DUPLICATE_LIB_OK",
-    "COURSE_DEVICE",
+    COURSE_DEVICE,
     "CONDA_SUBDIR",
     "SYSTEM_VERSION_COMPAT",
     "CUDA_VERSION",
@@ -149,7 +158,8 @@ def read_variables(record: StartRecord, *, fallback_on: bool | None, cells: Iter
             continue
         seen = record.seen(name, value)
         if name == FALLBACK and fallback_on is not None and seen is not True:
-            seen = fallback_on == (value.strip() not in ("", "0"))
+            with contextlib.suppress(ValueError):  # a torch that loaded cannot have seen such a value
+                seen = fallback_on == fallback_is_on({FALLBACK: value})
         elif seen is None and set_after_torch(cells, name):
             seen = False
         found.append(Variable(name, value, seen))
@@ -169,7 +179,7 @@ def read_surroundings() -> dict[str, Any]:
         "torch": package_version("torch"),
         "torchvision": package_version("torchvision"),
         "numpy": package_version("numpy"),
-        "variables": read_variables(start_record(), fallback_on=fallback_is_on(), cells=cells or ()),
+        "variables": read_variables(start_record(), fallback_on=torch_falls_back(), cells=cells or ()),
         "shell_exports": shell_exports(cells or ()),
         "openmp": openmp_files(prefix),
         "package_indexes": package_indexes(),

@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from course_utils.emulation import variable  # noqa: F401  (records the fallback variable now, before torch loads)
+from course_utils.devices import torch_start  # noqa: F401  (records the environment in which torch loads)
 from course_utils.emulation.state import is_active
 
 # public name -> the module that holds it

@@ -12,6 +12,8 @@ import torch
 import torch.backends.mps
 import torch.library
 
+from course_utils.data.versions import order
+from course_utils.devices.torch_start import fallback_at_load
 from course_utils.emulation import autocast, state, surface
 from course_utils.emulation.call import Kernel, Plan, resolve
 from course_utils.emulation.dispatch import make_native
@@ -23,7 +25,6 @@ from course_utils.emulation.names import DeviceNames, engine_under_names
 from course_utils.emulation.routes import ABOVE_AUTOGRAD, make_convolutions
 from course_utils.emulation.runtime import Interceptor, Observer, Policy, Runtime
 from course_utils.emulation.tensor import DEVICE, prepare_templates
-from course_utils.emulation.variable import fallback_was_enabled
 
 OLDEST_TESTED, NEWEST_TESTED = (2, 9), (2, 14)
 _ABSENT = object()
@@ -76,8 +77,7 @@ def choose_policy(fallback: bool | None, missing: Policy | None, from_variable: 
 
 def doubts(torch_version: str) -> tuple[str, ...]:
     """State what is unverified about emulating a torch release, such as "2.14.1+cpu"; pure."""
-    release = tuple(int(part) for part in torch_version.split(".")[:2])
-    if OLDEST_TESTED <= release <= NEWEST_TESTED:
+    if OLDEST_TESTED <= order(torch_version)[:2] <= NEWEST_TESTED:
         return ()
     return (
         f"torch {torch_version} is outside the releases that this emulation follows (2.9 to 2.14): "
@@ -128,7 +128,7 @@ def emulated_mps(
             "this torch was built with MPS, so there is nothing to emulate; use torch.device('mps'), and see "
             "course_utils.probe_mps() if it does not work here"
         )
-    policy = choose_policy(fallback, missing, fallback_was_enabled)
+    policy = choose_policy(fallback, missing, fallback_at_load)
     runtime = Runtime(table=kernels or mps_kernels(), policy=policy, observer=observer, interceptor=interceptor)
     runtime.recorder.warnings.extend(doubts(torch.__version__))
     prepare_templates()

@@ -8,8 +8,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from course_utils.devices import chips
+from course_utils.devices.environment_variables import (
+    DEFAULT_RATIOS,
+    HIGH_WATERMARK,
+    LARGEST_RATIO,
+    WHERE_TO_SET,
+    WatermarkRatio,
+    watermark_ratio,
+)
 from course_utils.devices.machine import this_chip
-from course_utils.memory.watermark import DEFAULT_HIGH, Watermark, read_watermark
 from course_utils.memory.working_set import recommended_bytes, recommended_share
 from course_utils.reporting.near_names import suggest
 from course_utils.reporting.tables import html_table, text_table
@@ -88,7 +95,7 @@ def memory_budget(chip: str | None = None, ram_gb: float | None = None) -> Memor
 
 
 def describe_budget(
-    chip: str | None = None, ram_gb: float | None = None, *, watermark: Watermark | None = None
+    chip: str | None = None, ram_gb: float | None = None, *, watermark: WatermarkRatio | None = None
 ) -> MemoryBudget:
     """Compute the budget of a described Mac; nothing here reads the machine.
 
@@ -119,17 +126,36 @@ def describe_budget(
         name,
         ram_bytes=int(ram_gb * GIB),
         recommended=recommended_bytes(ram_gb),
-        watermark=watermark or Watermark(DEFAULT_HIGH),
+        watermark=watermark or watermark_ratio(HIGH_WATERMARK, {}),
         source=f"{share.numerator}/{share.denominator} of RAM, {PUBLISHED}",
         warnings=warnings,
     )
 
 
 def _budget(
-    name: str, *, ram_bytes: int, recommended: int, watermark: Watermark, source: str, warnings: tuple[str, ...] = ()
+    name: str,
+    *,
+    ram_bytes: int,
+    recommended: int,
+    watermark: WatermarkRatio,
+    source: str,
+    warnings: tuple[str, ...] = (),
 ) -> MemoryBudget:
-    limit = None if watermark.high is None else int(watermark.high * recommended)
-    return MemoryBudget(name, ram_bytes, recommended, limit, source, (*warnings, *watermark.warnings))
+    ratio = watermark.value if watermark.accepted else DEFAULT_RATIOS[watermark.name]
+    limit = None if ratio == 0 else int(ratio * recommended)
+    return MemoryBudget(name, ram_bytes, recommended, limit, source, (*warnings, *_warnings_of(watermark)))
+
+
+def _warnings_of(watermark: WatermarkRatio) -> tuple[str, ...]:
+    """Return what is wrong with a watermark, or dangerous; nothing where it is unset or a number that torch accepts."""
+    set_to = f"{watermark.name} is {watermark.text!r}"
+    read_as = f", which torch reads as {watermark.value:g}" if watermark.misread else ""
+    if not watermark.accepted:
+        return (f"{set_to}{read_as}, and torch accepts a number from 0 to {LARGEST_RATIO:g}; {WHERE_TO_SET}",)
+    if watermark.value == 0:
+        danger = "torch has no limit, so a model that is too large can freeze the whole Mac"
+        return (f"{set_to}{read_as}: {danger}; unset it and use less memory instead",)
+    return (f"{set_to}{read_as}; write the number alone, and {WHERE_TO_SET}",) if watermark.misread else ()
 
 
 def _find_chip(name: str) -> chips.Chip:
@@ -144,7 +170,7 @@ def _find_chip(name: str) -> chips.Chip:
 def _this_machine() -> MemoryBudget:
     """Read this machine: Metal's own number on a Mac, else the share that a Mac with this RAM would recommend."""
     ram_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    watermark = read_watermark(os.environ)
+    watermark = watermark_ratio(HIGH_WATERMARK, os.environ)
     if platform.system() == "Darwin":
         import torch
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from course_utils.memory.watermark import DEFAULT_HIGH, HIGH_VARIABLE, WHERE
+from course_utils.devices.environment_variables import DEFAULT_RATIOS, HIGH_WATERMARK, WHERE_TO_SET
 from course_utils.memory.working_set import ram_for
 from course_utils.reporting.tables import html_table, text_table
 from course_utils.reporting.units import GIB, format_bytes, parse_size
@@ -31,8 +31,8 @@ SHAPES = (
     "not free it (pytorch #132596, #181485)"
 )
 NO_GUARD = (
-    f"leave {HIGH_VARIABLE} alone: 0.0 removes the limit, not the shortage, and can freeze the Mac (pytorch #96814); "
-    f"if you must change it, {WHERE}"
+    f"leave {HIGH_WATERMARK} alone: 0.0 removes the limit, not the shortage, and can freeze the Mac (pytorch #96814); "
+    f"if you must change it, {WHERE_TO_SET}"
 )
 
 
@@ -70,7 +70,9 @@ class OutOfMemory:
     @property
     def capacity_bytes(self) -> int | None:
         """The recommended working set, which is the capacity to plan with: the limit divided by 1.7."""
-        return None if self.max_allowed_bytes is None else round(self.max_allowed_bytes / DEFAULT_HIGH)
+        return (
+            None if self.max_allowed_bytes is None else round(self.max_allowed_bytes / DEFAULT_RATIOS[HIGH_WATERMARK])
+        )
 
     def rows(self) -> list[list[str]]:
         """Return the table as text, the heading first."""
@@ -124,7 +126,7 @@ def explain_out_of_memory(text: str) -> OutOfMemory:
 
 def _explain_limit(allocated: int, other: int, limit: int, requested: int | None, pool: str | None) -> OutOfMemory:
     total = allocated + other + (requested or 0)
-    capacity = limit / DEFAULT_HIGH
+    capacity = limit / DEFAULT_RATIOS[HIGH_WATERMARK]
     findings = [
         f"{format_bytes(total)} together {'exceed' if total > limit else 'do not exceed'} the limit of "
         f"{format_bytes(limit)}; comfortable would be {format_bytes(capacity)}."

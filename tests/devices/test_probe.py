@@ -84,11 +84,11 @@ def test_pick_device_by_name():
 
 def test_pick_device_by_variable(monkeypatch):
     """COURSE_DEVICE overrides the choice for a whole run; an empty one does not."""
-    monkeypatch.setenv(devices.OVERRIDE_VARIABLE, "bogus")
+    monkeypatch.setenv("COURSE_DEVICE", "bogus")
     with pytest.raises(ValueError, match="knows no device 'bogus'"):
         devices.pick_device()
 
-    monkeypatch.setenv(devices.OVERRIDE_VARIABLE, "")
+    monkeypatch.setenv("COURSE_DEVICE", "")
     assert devices.pick_device(prefer=("cpu",)).type == "cpu"
 
 

@@ -147,7 +147,7 @@ def test_order_of_cells(cells, expected):
 def test_fallback_answer_of_torch_wins(monkeypatch):
     """Where the record does not know, torch's own answer decides whether the variable was seen."""
     monkeypatch.setenv("PYTORCH_ENABLE_MPS_FALLBACK", "1")
-    unknown = surroundings.StartRecord(True, None, {"PYTORCH_ENABLE_MPS_FALLBACK": "1"}, None)
+    unknown = surroundings.StartRecord(None, {"PYTORCH_ENABLE_MPS_FALLBACK": "1"}, None)
     seen = [surroundings.read_variables(unknown, fallback_on=answer)[0].before_torch for answer in (True, False, None)]
     assert seen == [True, False, None]
     cells = ("import torch", "%env PYTORCH_ENABLE_MPS_FALLBACK=1")

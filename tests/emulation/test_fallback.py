@@ -7,7 +7,6 @@ import torch
 
 from course_utils.emulation import KernelTable, emulated_mps, mps_kernels
 from course_utils.emulation.context import choose_policy
-from course_utils.emulation.variable import NAME, fallback_enabled, read_initial_environment
 
 WARNING = (
     "The operator 'aten::linalg_eig' is not currently supported on the MPS backend and will fall back to run on the "
@@ -128,41 +127,6 @@ def test_observer_sees_every_operator():
         ("aten::linalg_eig", "missing"),
     ]
     assert {location.file for _, _, location in seen} == {__file__}
-
-
-SET, UNSET = {NAME: "1"}, {}
-
-
-@pytest.mark.parametrize(
-    ("initial", "at_import", "torch_was_loaded", "expected"),
-    [
-        (SET, SET, True, True),  # in the shell
-        (UNSET, SET, True, False),  # a later cell: too late
-        (UNSET, SET, False, True),  # os.environ before torch was imported
-        (SET, UNSET, False, False),  # deleted before torch was imported
-        (None, SET, True, True),  # no /proc: the best that is known
-        ({NAME: "0"}, UNSET, True, False),
-        (UNSET, UNSET, True, False),
-    ],
-)
-def test_when_the_variable_counts(initial, at_import, torch_was_loaded, expected):
-    """The variable counts only if it was there when torch was imported (FB-01)."""
-    found = fallback_enabled(initial=initial, at_import=at_import, torch_was_loaded=torch_was_loaded)
-    assert found is expected
-
-
-def test_variable_must_be_an_integer():
-    """`true` is no integer: the sentence says so and names 1 (FB-01)."""
-    with pytest.raises(ValueError, match=r"'true' is not an integer.*use 1 or 0"):
-        fallback_enabled(initial={NAME: "true"}, at_import={}, torch_was_loaded=True)
-
-
-def test_initial_environment(tmp_path):
-    """The environment that a process started with is read from its file; None where there is none."""
-    file = tmp_path / "environ"
-    file.write_bytes(b"A=1\0B=x=y\0\0")
-    assert read_initial_environment(file) == {"A": "1", "B": "x=y"}
-    assert read_initial_environment(tmp_path / "absent") is None
 
 
 def test_policy_choice():

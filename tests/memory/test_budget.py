@@ -5,8 +5,8 @@ import platform
 import pytest
 
 from course_utils import memory_budget
+from course_utils.devices.environment_variables import HIGH_WATERMARK, watermark_ratio
 from course_utils.memory.budget import describe_budget
-from course_utils.memory.watermark import HIGH_VARIABLE, Watermark, read_watermark
 from course_utils.reporting.units import GIB
 
 
@@ -67,32 +67,43 @@ def test_this_mac():
     assert memory_budget().recommended_bytes == torch.mps.recommended_max_memory()
 
 
-def test_watermark_switched_off():
-    """MEM-02: 0.0 removes the limit, with the warning that the Mac can freeze (pytorch #96814)."""
-    watermark = read_watermark({HIGH_VARIABLE: "0.0"})
-    budget = describe_budget("M4", 16, watermark=watermark)
+def budget_with(text):
+    """Describe a Mac of 16 GB in whose environment the high watermark is set."""
+    return describe_budget("M4", 16, watermark=watermark_ratio(HIGH_WATERMARK, {HIGH_WATERMARK: text}))
+
+
+@pytest.mark.parametrize("text", ["0.0", "off", "", "half", "none"])
+def test_watermark_switched_off(text):
+    """MEM-02: 0.0 removes the limit, and so does a word, with the warning that the Mac can freeze (pytorch #96814)."""
+    budget = budget_with(text)
 
     assert budget.hard_limit_bytes is None
     assert "freeze the whole Mac" in budget.warnings[0]
+    assert repr(text) in budget.warnings[0]
     assert "none" in str(budget)
 
 
-@pytest.mark.parametrize("text", ["off", "", "2.5", "-1", "nan"])
-def test_watermark_invalid(text):
-    """MEM-02: an invalid value is named, with the place where to set it (run-llama/llama_index #8743)."""
-    watermark = read_watermark({HIGH_VARIABLE: text})
+@pytest.mark.parametrize("text", ["2.5", "-1", "nan", "inf", "2.5x"])
+def test_watermark_refused(text):
+    """MEM-02: a value that torch refuses is named, with the place where to set it (run-llama/llama_index #8743)."""
+    budget = budget_with(text)
 
-    assert watermark.high == 1.7
-    assert repr(text) in watermark.warnings[0]
-    assert "before Python starts" in watermark.warnings[0]
+    assert budget.hard_limit_bytes == memory_budget("M4", 16).hard_limit_bytes
+    assert repr(text) in budget.warnings[0]
+    assert "before Python starts" in budget.warnings[0]
 
 
-def test_watermark_of_ones_own():
-    """A valid ratio moves the limit; unset it is 1.7 without a word."""
-    assert read_watermark({HIGH_VARIABLE: "0.9"}) == Watermark(0.9)
-    assert read_watermark({}) == Watermark(1.7)
-    budget = describe_budget(ram_gb=8, watermark=Watermark(0.9))
-    assert budget.hard_limit_bytes == int(0.9 * budget.recommended_bytes)
+@pytest.mark.parametrize(
+    ("text", "ratio", "n_warnings"),
+    [("0.9", 0.9, 0), (" 2 ", 2.0, 0), ("1.5x", 1.5, 1), ("0x1", 1.0, 1), ("1,5", 1.0, 1)],
+)
+def test_watermark_of_ones_own(text, ratio, n_warnings):
+    """A ratio moves the limit to where torch reads it; what torch reads differently than it is written is named."""
+    budget = budget_with(text)
+
+    assert budget.hard_limit_bytes == int(ratio * budget.recommended_bytes)
+    assert len(budget.warnings) == n_warnings
+    assert all(f"reads as {ratio:g}" in warning for warning in budget.warnings)
 
 
 def test_it_prints_and_goes_to_json():

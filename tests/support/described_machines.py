@@ -2,11 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+from course_utils.devices.environment_variables import FALLBACK, HIGH_WATERMARK, LOW_WATERMARK
 from course_utils.doctor import Snapshot, Variable
-
-FALLBACK = "PYTORCH_ENABLE_MPS_FALLBACK"
-HIGH = "PYTORCH_MPS_HIGH_WATERMARK_RATIO"
-LOW = "PYTORCH_MPS_LOW_WATERMARK_RATIO"
 
 # a Mac on which everything works; each described machine says how it differs
 MAC = Snapshot(
@@ -717,33 +714,58 @@ VARIABLES = (
     ),
     Machine("fallback set, and known", with_variables(MAC, **{FALLBACK: "1"}), "fallback-on", "Unset"),
     Machine("fallback set to 0", with_variables(MAC, **{FALLBACK: "0"}), None),
-    Machine("watermark 0.0 (MEM-02)", with_variables(MAC, **{HIGH: "0.0"}), "watermark-zero", "smaller batch"),
+    Machine(
+        "watermark 0.0 (MEM-02)", with_variables(MAC, **{HIGH_WATERMARK: "0.0"}), "watermark-zero", "smaller batch"
+    ),
     Machine(
         "watermark 0.5 alone",
-        with_variables(mac(**UNUSABLE | {"mps_reason": "invalid low watermark ratio 1.4"}), **{HIGH: "0.5"}),
+        with_variables(mac(**UNUSABLE | {"mps_reason": "invalid low watermark ratio 1.4"}), **{HIGH_WATERMARK: "0.5"}),
         "watermark-order",
         "Set both",
         also=("mps-unusable",),
     ),
-    Machine("watermarks, both lowered together", with_variables(MAC, **{HIGH: "0.8", LOW: "0.6"}), None),
-    Machine("low watermark above the default high", with_variables(MAC, **{LOW: "1.8"}), "watermark-order", LOW),
+    Machine(
+        "watermarks, both lowered together", with_variables(MAC, **{HIGH_WATERMARK: "0.8", LOW_WATERMARK: "0.6"}), None
+    ),
+    Machine(
+        "low watermark above the default high",
+        with_variables(MAC, **{LOW_WATERMARK: "1.8"}),
+        "watermark-order",
+        LOW_WATERMARK,
+    ),
     Machine(
         "watermark above 2",
-        with_variables(mac(**UNUSABLE | {"mps_reason": "invalid high watermark ratio 2.5"}), **{HIGH: "2.5"}),
+        with_variables(mac(**UNUSABLE | {"mps_reason": "invalid high watermark ratio 2.5"}), **{HIGH_WATERMARK: "2.5"}),
         "watermark-invalid",
         "defaults are 1.7",
     ),
-    Machine("watermark no number (MEM-02)", with_variables(MAC, **{HIGH: "half"}), "watermark-invalid", "unset"),
+    Machine("watermark no number (MEM-02)", with_variables(MAC, **{HIGH_WATERMARK: "half"}), "watermark-zero", "unset"),
+    Machine("watermark 'off'", with_variables(MAC, **{HIGH_WATERMARK: "off"}), "watermark-zero", "unset"),
+    Machine(
+        "watermark '1.5x', which is 1.5",
+        with_variables(MAC, **{HIGH_WATERMARK: "1.5x"}),
+        "watermark-misread",
+        "number alone",
+        never=("watermark-zero", "watermark-invalid"),
+    ),
+    Machine(
+        "watermark '0x1', which is 1, below the default low one",
+        with_variables(MAC, **{HIGH_WATERMARK: "0x1"}),
+        "watermark-order",
+        "Set both",
+        also=("watermark-misread",),
+        never=("watermark-zero", "watermark-invalid"),
+    ),
     Machine(
         "watermark set after import (MEM-02)",
-        with_late(MAC, HIGH, "1.5"),
+        with_late(MAC, HIGH_WATERMARK, "1.5"),
         "watermark-too-late",
         "set_per_process_memory_fraction",
     ),
     Machine("COURSE_DEVICE", with_variables(MAC, COURSE_DEVICE="cpu"), "course-device-set", "unset COURSE_DEVICE"),
     Machine(
         "variables for MPS on Linux: notes only",
-        with_variables(LINUX, **{HIGH: "0.0", FALLBACK: "true"}),
+        with_variables(LINUX, **{HIGH_WATERMARK: "0.0", FALLBACK: "true"}),
         "linux",
         "CPU",
         also=("watermark-zero", "fallback-not-a-number"),

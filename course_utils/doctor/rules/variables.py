@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import math
-import re
-
+from course_utils.devices.environment_variables import (
+    COURSE_DEVICE,
+    DEFAULT_RATIOS,
+    FALLBACK,
+    HIGH_WATERMARK,
+    LARGEST_RATIO,
+    LOW_WATERMARK,
+    WatermarkRatio,
+    fallback_is_on,
+    watermark_ratio,
+)
 from course_utils.doctor.findings import Finding, Severity
 from course_utils.doctor.rules import Rule
 from course_utils.doctor.rules.conditions import in_ci, is_mac
 from course_utils.doctor.snapshot import Snapshot
 
-FALLBACK = "PYTORCH_ENABLE_MPS_FALLBACK"
-HIGH = "PYTORCH_MPS_HIGH_WATERMARK_RATIO"
-LOW = "PYTORCH_MPS_LOW_WATERMARK_RATIO"
-# MPSAllocator.h of torch 2.0 to 2.15, with unified memory
-DEFAULT_HIGH, DEFAULT_LOW, LARGEST = 1.7, 1.4, 2.0
+DEFAULT_HIGH, DEFAULT_LOW = DEFAULT_RATIOS[HIGH_WATERMARK], DEFAULT_RATIOS[LOW_WATERMARK]
 FALLBACK_SOURCE = "aten/src/ATen/mps/MPSFallback.mm (torch 1.13 to 2.15): read once, when libtorch loads"
 WATERMARK_SOURCE = "aten/src/ATen/mps/MPSAllocator.h and .mm (torch 2.0 to 2.15)"
 
@@ -29,19 +33,19 @@ def _unset(snapshot: Snapshot, name: str) -> str:
     return f'import os; os.environ.pop("{name}", None)  # then restart' if snapshot.in_notebook else f"unset {name}"
 
 
-def _stoi(text: str) -> int | None:
-    """Read an integer as C++'s std::stoi does: leading digits count, the rest is ignored; None where it throws."""
-    match = re.match(r"\s*[+-]?[0-9]+", text)
-    if match is None:
+def _fallback(snapshot: Snapshot) -> bool | None:
+    """Return whether the fallback variable switches the CPU fallback on; None where it ends `import torch`."""
+    variable = snapshot.variable(FALLBACK)
+    try:
+        return variable is not None and fallback_is_on({FALLBACK: variable.value})
+    except ValueError:
         return None
-    number = int(match[0]) if len(match[0]) < 12 else 2**31
-    return number if -(2**31) <= number < 2**31 else None
 
 
 def fallback_not_a_number(snapshot: Snapshot) -> Finding | None:
     """Set to a word, the fallback variable makes torch throw while it loads: it wants an integer."""
     variable = snapshot.variable(FALLBACK)
-    if variable is None or _stoi(variable.value) is not None:
+    if variable is None or _fallback(snapshot) is not None:
         return None
     return Finding(
         severity=_severity(snapshot, "error"),
@@ -52,11 +56,6 @@ def fallback_not_a_number(snapshot: Snapshot) -> Finding | None:
         command=_unset(snapshot, FALLBACK),
         source=FALLBACK_SOURCE,
     )
-
-
-def _is_on(snapshot: Snapshot) -> bool:
-    variable = snapshot.variable(FALLBACK)
-    return variable is not None and _stoi(variable.value) not in (None, 0)
 
 
 def fallback_too_late(snapshot: Snapshot) -> Finding | None:
@@ -93,7 +92,7 @@ def fallback_order_unknown(snapshot: Snapshot) -> Finding | None:
 
 def fallback_in_ci(snapshot: Snapshot) -> Finding | None:
     """In CI, the fallback hides missing operators, which tests are there to find."""
-    if not in_ci(snapshot) or not _is_on(snapshot):
+    if not in_ci(snapshot) or not _fallback(snapshot):
         return None
     return Finding(
         severity="warning",
@@ -109,7 +108,7 @@ def fallback_in_ci(snapshot: Snapshot) -> Finding | None:
 def fallback_on(snapshot: Snapshot) -> Finding | None:
     """The fallback is on: not wrong, but worth knowing when times or lessons surprise."""
     variable = snapshot.variable(FALLBACK)
-    if variable is None or not _is_on(snapshot) or in_ci(snapshot) or variable.before_torch is False:
+    if variable is None or not _fallback(snapshot) or in_ci(snapshot) or variable.before_torch is False:
         return None
     return Finding(
         severity="note",
@@ -138,85 +137,94 @@ def export_in_a_cell(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def _ratio(snapshot: Snapshot, name: str) -> float | None:
-    """Read a watermark that was set; NaN for what is no number; None where it is not set."""
-    variable = snapshot.variable(name)
-    if variable is None:
-        return None
-    try:
-        return float(variable.value)
-    except ValueError:
-        return math.nan
+def _ratios(snapshot: Snapshot) -> dict[str, WatermarkRatio]:
+    """Return the two watermarks as torch reads them."""
+    environ = {variable.name: variable.value for variable in snapshot.variables or ()}
+    return {name: watermark_ratio(name, environ) for name in (HIGH_WATERMARK, LOW_WATERMARK)}
+
+
+def _read_as(ratio: WatermarkRatio) -> str:
+    """Return how torch reads a watermark that is not written as a plain number."""
+    return f", which torch reads as {ratio.value:g}" if ratio.misread else ""
 
 
 def watermark_invalid(snapshot: Snapshot) -> Finding | None:
     """A watermark has to be a number from 0 to 2."""
-    wrong = [name for name in (HIGH, LOW) if (r := _ratio(snapshot, name)) is not None and not 0 <= r <= LARGEST]
-    if not wrong:
+    wrong = next((ratio for ratio in _ratios(snapshot).values() if not ratio.accepted), None)
+    if wrong is None:
         return None
-    variable = snapshot.variable(wrong[0])
-    value = variable.value if variable else ""
-    ratio = _ratio(snapshot, wrong[0])
-    is_number = ratio is not None and not math.isnan(ratio)
-    effect = (
-        "torch refuses it at the first use of MPS"
-        if is_number
-        else "torch reads a word as 0, which switches this limit off" + (" and can freeze the Mac" * (wrong[0] == HIGH))
-    )
     return Finding(
-        severity=_severity(snapshot, "error" if is_number else "warning"),
+        severity=_severity(snapshot, "error"),
         code="watermark-invalid",
-        what=f"{wrong[0]} is {value!r}; it has to be a number from 0 to {LARGEST:g}: {effect}.",
-        how_known=f"{wrong[0]}={value}",
+        what=f"{wrong.name} is {wrong.text!r}{_read_as(wrong)}; it has to be a number from 0 to {LARGEST_RATIO:g}: "
+        "torch refuses it at the first use of MPS.",
+        how_known=f"{wrong.name}={wrong.text}",
         fix=f"Unset it; the defaults are {DEFAULT_HIGH} (high) and {DEFAULT_LOW} (low).",
-        command=_unset(snapshot, wrong[0]),
+        command=_unset(snapshot, wrong.name),
         source=WATERMARK_SOURCE,
     )
 
 
 def watermark_order(snapshot: Snapshot) -> Finding | None:
     """The low watermark must not be above the high one, and has a default that is easily forgotten."""
-    high, low = _ratio(snapshot, HIGH), _ratio(snapshot, LOW)
-    if (high is None and low is None) or watermark_invalid(snapshot):
+    high, low = _ratios(snapshot).values()
+    if (high.text is None and low.text is None) or not (high.accepted and low.accepted):
         return None
-    high_in_force = DEFAULT_HIGH if high is None else high
-    low_in_force = DEFAULT_LOW if low is None else low
-    if high_in_force == 0 or low_in_force <= high_in_force:
+    if high.value == 0 or low.value <= high.value:
         return None
-    default = " (the default)" if low is None else ""
-    fitting = min(high_in_force, round(high_in_force * DEFAULT_LOW / DEFAULT_HIGH, 2))
+    default = " (the default)" if low.text is None else ""
+    fitting = min(high.value, round(high.value * DEFAULT_LOW / DEFAULT_HIGH, 2))
     return Finding(
         severity=_severity(snapshot, "error"),
         code="watermark-order",
-        what=f"The high watermark, {high_in_force:g}, is below the low one, {low_in_force:g}{default}: torch "
-        "refuses both "
-        f"(invalid low watermark ratio {low_in_force:g}).",
-        how_known=f"{HIGH} is {'unset' if high is None else f'{high:g}'}, {LOW} is "
-        f"{'unset' if low is None else f'{low:g}'}",
+        what=f"The high watermark, {high.value:g}, is below the low one, {low.value:g}{default}: torch refuses both "
+        f"(invalid low watermark ratio {low.value:g}).",
+        how_known=f"{HIGH_WATERMARK} is {high.text or 'unset'}, {LOW_WATERMARK} is {low.text or 'unset'}",
         fix="Set both, the low one not above the high one, before torch loads; or unset both.",
-        command=f"export {HIGH}={high_in_force:g} {LOW}={fitting:g}",
+        command=f"export {HIGH_WATERMARK}={high.value:g} {LOW_WATERMARK}={fitting:g}",
         source=WATERMARK_SOURCE,
     )
 
 
 def watermark_zero(snapshot: Snapshot) -> Finding | None:
     """A high watermark of 0 removes the memory limit."""
-    if _ratio(snapshot, HIGH) != 0:
+    high = _ratios(snapshot)[HIGH_WATERMARK]
+    if high.value != 0:
         return None
     return Finding(
         severity=_severity(snapshot, "warning"),
         code="watermark-zero",
-        what=f"{HIGH} is 0: MPS has no memory limit, so a job that is too large can freeze the whole Mac.",
-        how_known=f"{HIGH}=0",
+        what=f"{HIGH_WATERMARK} is {high.text!r}{_read_as(high)}: MPS has no memory limit, so a job that is too "
+        "large can freeze the whole Mac.",
+        how_known=f"{HIGH_WATERMARK}={high.text}",
         fix="Unset it and make the job smaller: a smaller batch, half precision, or checkpointing.",
-        command=_unset(snapshot, HIGH),
+        command=_unset(snapshot, HIGH_WATERMARK),
         source=WATERMARK_SOURCE + "; torch's out-of-memory message warns of system failure",
+    )
+
+
+def watermark_misread(snapshot: Snapshot) -> Finding | None:
+    """Torch reads what a watermark begins with and ignores the rest."""
+    read = [ratio for ratio in _ratios(snapshot).values() if ratio.misread and ratio.accepted]
+    misread = next((ratio for ratio in read if (ratio.name, ratio.value) != (HIGH_WATERMARK, 0)), None)
+    if misread is None:
+        return None
+    return Finding(
+        severity=_severity(snapshot, "warning"),
+        code="watermark-misread",
+        what=f"{misread.name} is {misread.text!r}{_read_as(misread)}: it takes what the text begins with.",
+        how_known=f"{misread.name}={misread.text}; torch reads it with strtod",
+        fix="Write the number alone, or unset it.",
+        command=_unset(snapshot, misread.name),
+        source=WATERMARK_SOURCE,
     )
 
 
 def watermark_too_late(snapshot: Snapshot) -> Finding | None:
     """A watermark that torch did not see when it loaded may have no effect."""
-    late = [name for name in (HIGH, LOW) if (v := snapshot.variable(name)) and v.before_torch is False]
+    late = [
+        name for name in (HIGH_WATERMARK, LOW_WATERMARK) if (v := snapshot.variable(name)) and v.before_torch is False
+    ]
     if not late:
         return None
     variable = snapshot.variable(late[0])
@@ -251,7 +259,7 @@ def kmp_duplicate_ok(snapshot: Snapshot) -> Finding | None:
 
 def course_device_set(snapshot: Snapshot) -> Finding | None:
     """COURSE_DEVICE overrides the choice of the device."""
-    variable = snapshot.variable("COURSE_DEVICE")
+    variable = snapshot.variable(COURSE_DEVICE)
     if variable is None or not variable.value or (variable.value == "mps" and snapshot.mps_state == "usable"):
         return None
     return Finding(
@@ -260,7 +268,7 @@ def course_device_set(snapshot: Snapshot) -> Finding | None:
         what=f"COURSE_DEVICE is {variable.value!r}: the lessons use that device, whatever else works.",
         how_known=f"COURSE_DEVICE={variable.value}",
         fix="Unset it to let the course choose.",
-        command=_unset(snapshot, "COURSE_DEVICE"),
+        command=_unset(snapshot, COURSE_DEVICE),
         source="course_utils.devices.probe",
     )
 
@@ -270,6 +278,7 @@ RULES: tuple[Rule, ...] = (
     watermark_invalid,
     watermark_order,
     watermark_zero,
+    watermark_misread,
     watermark_too_late,
     fallback_too_late,
     fallback_order_unknown,

@@ -6,22 +6,21 @@ import sys
 
 import pytest
 
-from course_utils.doctor.torch_start import StartRecord, fallback_is_on, initial_environment, runs_without_kernel
-
-NAME = "PYTORCH_ENABLE_MPS_FALLBACK"
+from course_utils.devices.environment_variables import FALLBACK as NAME
+from course_utils.devices.environment_variables import fallback_is_on
+from course_utils.devices.torch_start import StartRecord, initial_environment
 
 
 @pytest.mark.parametrize(
     ("record", "expected"),
     [
-        (StartRecord(False, None, {}, {}), True),
-        (StartRecord(True, {NAME: "1"}, {}, {}), True),
-        (StartRecord(True, {}, {}, {}), False),
-        (StartRecord(True, {NAME: "0"}, {}, {}), False),
-        (StartRecord(True, None, {}, {}), False),
-        (StartRecord(True, None, {NAME: "1"}, {NAME: "1"}), True),
-        (StartRecord(True, None, {NAME: "1"}, {}), None),
-        (StartRecord(True, None, {NAME: "1"}, None), None),
+        (StartRecord({NAME: "1"}, {}, {}), True),
+        (StartRecord({}, {}, {}), False),
+        (StartRecord({NAME: "0"}, {}, {}), False),
+        (StartRecord(None, {}, {}), False),
+        (StartRecord(None, {NAME: "1"}, {NAME: "1"}), True),
+        (StartRecord(None, {NAME: "1"}, {}), None),
+        (StartRecord(None, {NAME: "1"}, None), None),
     ],
 )
 def test_seen(record, expected):
@@ -34,7 +33,7 @@ EARLY = f"import os; os.environ[{NAME!r}] = '1'; import torch\n"
 WATCH = "import course_utils.doctor\n"
 ANSWER = (
     "from course_utils.doctor.surroundings import read_variables\n"
-    "from course_utils.doctor.torch_start import start_record\n"
+    "from course_utils.devices.torch_start import start_record\n"
     f"print([v.before_torch for v in read_variables(start_record(), fallback_on=None) if v.name == {NAME!r}])"
 )
 
@@ -49,6 +48,7 @@ ANSWER = (
         ("import torch\n" + WATCH, "1", "[True]"),
         (WATCH, "1", "[True]"),
         (WATCH + LATE, "0", "[False]"),
+        (WATCH + "import importlib.util; importlib.util.find_spec('torch')\n" + EARLY, None, "[True]"),
     ],
 )
 @pytest.mark.skipif(initial_environment() is None, reason="this system does not tell a process's first environment")
@@ -71,16 +71,29 @@ def test_the_watch_does_not_load_torch():
     assert done.stdout.split() == ["False", "False"]
 
 
-@pytest.mark.parametrize(("device", "expected"), [("cpu", True), ("meta", False), ("no-such-device", None)])
-def test_operator_without_a_kernel(device, expected):
-    """The check's operator runs where it has a kernel, raises where it has none, and is unknown where torch refuses."""
-    assert runs_without_kernel(device) is expected
+SET, UNSET = {NAME: "1"}, {}
 
 
-@pytest.mark.needs_mps
-def test_torch_answers_for_its_fallback():
-    """On a Mac, torch itself says whether its fallback is on, as the environment of this process does."""
-    import torch
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (StartRecord(None, SET, SET), True),  # in the shell
+        (StartRecord(None, SET, UNSET), False),  # a later cell: too late
+        (StartRecord(SET, UNSET, UNSET), True),  # set before torch was imported
+        (StartRecord(UNSET, SET, SET), False),  # deleted before torch was imported
+        (StartRecord(None, SET, None), True),  # no /proc: the best that is known
+        (StartRecord(None, UNSET, {NAME: "0"}), False),
+        (StartRecord(None, UNSET, UNSET), False),
+    ],
+)
+def test_when_the_variable_counts(record, expected):
+    """The variable counts only if it was there when torch was imported (FB-01)."""
+    assert fallback_is_on(record.likeliest) is expected
 
-    assert torch.backends.mps.is_available()
-    assert fallback_is_on() is (os.environ.get(NAME, "0") not in ("", "0"))
+
+def test_initial_environment(tmp_path):
+    """The environment that a process started with is read from its file; None where there is none."""
+    file = tmp_path / "environ"
+    file.write_bytes(b"A=1\0B=x=y\0\0")
+    assert initial_environment(file) == {"A": "1", "B": "x=y"}
+    assert initial_environment(tmp_path / "absent") is None
