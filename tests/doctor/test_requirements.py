@@ -4,6 +4,7 @@ import tomllib
 from itertools import pairwise
 
 import pytest
+from support.found import found
 from support.paths import ROOT
 
 from course_utils.data.versions import exactly
@@ -33,7 +34,7 @@ def test_bounds_are_those_of_pyproject():
 def test_lines_are_ordered_and_each_newer_one_needs_no_older_macos():
     """The look-ups take the last line that fits, so the table has to rise."""
     lines = torch_lines()
-    for earlier, later in pairwise(lines):
+    for earlier, later in found(pairwise(lines)):
         assert exactly(earlier.line).line < exactly(later.line).line
         assert exactly(later.mps_macos).at_least(earlier.mps_macos)
         assert exactly(later.wheel_macos).at_least(earlier.wheel_macos)
@@ -125,7 +126,7 @@ def test_pairs(torch, torchvision, expected):
 @pytest.mark.parametrize("line", torch_lines(), ids=lambda line: line.line)
 def test_every_torch_is_given_a_torchvision_that_pairs(line):
     """The requirement that the doctor prints for a torch installs one that pairs with it."""
-    for release in line.releases:
+    for release in found(line.releases):
         requirement = torchvision_for(exactly(release))
         assert requirement is not None
         assert pairs(exactly(release), exactly(requirement.split("=")[-1]))

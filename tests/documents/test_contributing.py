@@ -51,9 +51,3 @@ def test_pytest_calls_select_what_exists():
                 assert list(ROOT.glob(word)), word
             if call[place - 1] == "-m":
                 assert set(re.findall(r"\w+", word)) - {"not", "and", "or"} <= markers, word
-
-
-def test_it_names_the_conventions():
-    """A newcomer finds how to add each kind of thing, what checks mean, and how to release."""
-    for heading in ("Add a lesson", "Add an exercise", "Add a workload", "What each check means", "Release the course"):
-        assert f"## {heading}" in TEXT

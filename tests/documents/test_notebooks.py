@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+from support.found import found
 from support.paths import ROOT
 
 from scripts.format_notebooks import as_text, canonical, notebook_files
@@ -64,7 +65,7 @@ def test_ids_are_readable_and_unique(path):
     """Cell ids begin with the lesson (l04-) or exercise (ex04-), are readable, and occur once."""
     prefix = f"l{path.name[:2]}-" if path in LESSONS else f"ex{path.name[:2]}-"
     seen = set()
-    for where, _, cell in cells(path):
+    for where, _, cell in found(cells(path)):
         assert re.fullmatch(rf"{prefix}[a-z][a-z0-9-]*", cell["id"]), f"{where}: begin the id with {prefix}, in words"
         assert "-cell-" not in cell["id"], f"{where}: `make format` made this id; give it a name that says what it is"
         assert cell["id"] not in seen, f"{where}: this id occurs twice; rename one"
@@ -88,7 +89,7 @@ def test_headings(path):
 @each_notebook
 def test_cells_are_short_and_parse(path):
     """No code cell is longer than a screen, and each parses."""
-    for where, source, cell in cells(path, "code"):
+    for where, source, cell in found(cells(path, "code")):
         longest = LONGEST_EXERCISE_CELL if cell["metadata"].get("nbgrader") else LONGEST_CELL
         assert source.strip(), f"{where}: remove this empty cell"
         assert source.count("\n") < longest, f"{where}: split this cell, it has more than {longest} lines"
@@ -98,7 +99,7 @@ def test_cells_are_short_and_parse(path):
 @each_notebook
 def test_tags_are_known(path):
     """Tags are from the known few; a misspelt one would change nothing in silence."""
-    for where, _, cell in cells(path):
+    for where, _, cell in found(cells(path)):
         unknown = set(cell["metadata"].get("tags", [])) - KNOWN_TAGS
         assert not unknown, f"{where}: unknown tag {', '.join(unknown)}; use {', '.join(sorted(KNOWN_TAGS))}"
 
@@ -106,7 +107,7 @@ def test_tags_are_known(path):
 @each_notebook
 def test_strict_cells_have_steady_outputs(path):
     """A cell whose output nbval compares has a stored output without times, paths or devices of a machine."""
-    for where, _, cell in cells(path, "code"):
+    for where, _, cell in found(cells(path, "code")):
         if "nbval-check-output" in cell["metadata"].get("tags", []):
             stored = json.dumps(cell["outputs"])
             assert cell["outputs"], f"{where}: run it in JupyterLab, save, and run `make format`"
@@ -119,41 +120,47 @@ def test_strict_cells_have_steady_outputs(path):
 @each_notebook
 def test_cells_that_print_times_are_not_strict(path):
     """A cell that reads the machine's clock is never compared."""
-    for where, source, cell in cells(path, "code"):
+    for where, source, cell in found(cells(path, "code")):
         if re.search(r"perf_counter|compare_devices|sweep_devices", source):
             assert "nbval-check-output" not in cell["metadata"].get("tags", []), f"{where}: its output differs each run"
 
 
-@each_notebook
-def test_images_have_alt_text(path):
-    """Every image says in words what it shows."""
-    for where, source, _ in cells(path, "markdown"):
-        for alt in re.findall(r"!\[([^\]]*)\]\(", source):
-            assert len(alt) >= 15, f"{where}: the image needs an alt text that says what it shows"
-        for tag in re.findall(r"<img[^>]*>", source):
-            assert re.search(r'alt="[^"]{15,}"', tag), f"{where}: {tag} needs an alt text that says what it shows"
+def test_images_have_alt_text():
+    """Every image of notebooks and pages says in words what it shows."""
+    texts = [(where, source) for path in FILES for where, source, _ in cells(path, "markdown")]
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    texts += [(page.name, page.read_text(encoding="utf-8")) for page in pages]
+    written = [(where, alt) for where, source in texts for alt in re.findall(r"!\[([^\]]*)\]\(", source)]
+    tags = [(where, tag) for where, source in texts for tag in re.findall(r"<img[^>]*>", source)]
+    alts = written + [(where, "".join(re.findall(r'alt="([^"]*)"', tag))) for where, tag in tags]
+    for where, alt in found(alts):
+        assert len(alt) >= 15, f"{where}: the image needs an alt text that says what it shows"
 
 
-@each_notebook
-def test_local_links_resolve(path):
+def test_local_links_resolve():
     """Every link to a file of the course finds it."""
-    for where, source, _ in cells(path, "markdown"):
-        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", source):
-            if not re.match(r"[a-z]+:", target):
-                assert (path.parent / target).exists(), f"{where}: nothing at {target}"
+    links = [
+        (path, where, target)
+        for path in FILES
+        for where, source, _ in cells(path, "markdown")
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", source)
+        if not re.match(r"[a-z]+:", target)
+    ]
+    for path, where, target in found(links):
+        assert (path.parent / target).exists(), f"{where}: nothing at {target}"
 
 
 @each_notebook
 def test_no_non_blocking_copies(path):
     """No cell copies to the device without waiting: the source may be freed first (pytorch #139550)."""
-    for where, source, _ in cells(path, "code"):
+    for where, source, _ in found(cells(path, "code")):
         assert "non_blocking=True" not in source, f"{where}: remove non_blocking=True"
 
 
 @each_notebook
 def test_device_is_chosen_by_the_probe(path):
     """No cell decides by is_available or is_built alone; the probe computes."""
-    for where, source, _ in cells(path, "code"):
+    for where, source, _ in found(cells(path, "code")):
         assert not re.search(r"mps\.is_(available|built)\(\)", source), f"{where}: use probe_mps() or pick_device()"
 
 
@@ -178,7 +185,7 @@ def test_lesson_shape(path):
 @each_lesson
 def test_figures_print_their_sentence(path):
     """A cell that draws by itself prints what the figure shows; plot_ functions do so on their own."""
-    for where, source, _ in cells(path, "code"):
+    for where, source, _ in found(cells(path, "code")):
         if "plt.show()" in source:
             assert "print(" in source, f"{where}: print the sentence that says what the figure shows"
             assert 'facecolor="white"' in source, f"{where}: give the figure a white face, for dark pages"

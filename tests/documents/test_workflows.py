@@ -6,6 +6,7 @@ import sys
 
 import pytest
 import yaml
+from support.found import found
 from support.paths import ROOT
 
 FOLDER = ROOT / ".github" / "workflows"
@@ -43,7 +44,7 @@ def test_workflows_are_there():
 @each_workflow
 def test_jobs_end(path):
     """Each job has a time limit of at most an hour."""
-    for name, job in read(path)["jobs"].items():
+    for name, job in found(read(path)["jobs"].items()):
         assert 0 < job.get("timeout-minutes", 0) <= 60, f"{path.name}, {name}: set timeout-minutes"
 
 
@@ -59,7 +60,7 @@ def test_rights_are_least(path):
 @each_workflow
 def test_actions_are_pinned(path):
     """Each action is named with a major version or a commit, and a checkout leaves no token behind."""
-    for name, step in steps(path):
+    for name, step in found(steps(path)):
         if "uses" in step:
             assert PINNED.fullmatch(step["uses"]), f"{path.name}, {name}: {step['uses']} is not pinned"
             if step["uses"].startswith("actions/checkout@"):
@@ -108,9 +109,9 @@ def test_printing_the_environment_is_seen(line):
 def test_steps_call_what_exists(path):
     """Scripts and make targets that steps call exist, and know the options that they are given."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in re.findall(r"\bmake ([\w./-]+)", commands(path)):
+    for target in found(re.findall(r"\bmake ([\w./-]+)", commands(path))):
         assert target == ".venv/.course-installed" or re.search(rf"^{target}:", makefile, re.MULTILINE), target
-    for line in commands(path).replace("\\\n", " ").splitlines():
+    for line in found(commands(path).replace("\\\n", " ").splitlines()):
         call = re.search(r"python -m (scripts\.\w+)(.*)", line)
         if call:
             known = subprocess.run(
@@ -134,7 +135,7 @@ def test_the_probe_comes_first_on_a_mac(name):
 
 def test_pull_requests_stay_away_from_an_own_mac():
     """A self-hosted runner is started by hand and on main only; it has to have MPS."""
-    for path in WORKFLOWS:
+    for path in found(WORKFLOWS):
         workflow = read(path)
         if any("self-hosted" in job["runs-on"] for job in workflow["jobs"].values()):
             assert set(workflow["on"]) == {"workflow_dispatch"}

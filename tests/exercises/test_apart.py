@@ -6,6 +6,7 @@ import functools
 import warnings
 
 import pytest
+from support.found import found
 from support import submissions
 import torch
 
@@ -34,7 +35,7 @@ def marked_functions(source):
 @pytest.mark.parametrize("name", submissions.EXERCISES)
 def test_check_cells_define_no_class_and_no_marked_helper(name):
     """What has to exist in both processes stands in a locked tools cell, never in a check cell."""
-    for part in assignment(name).checks:
+    for part in found(assignment(name).checks):
         classes = [node.name for node in ast.walk(ast.parse(part.source)) if isinstance(node, ast.ClassDef)]
         assert classes == [], f"{part.grade_id} defines {', '.join(classes)}; move it to a locked tools cell"
         marked = sorted(marked_functions(part.source))
@@ -44,7 +45,7 @@ def test_check_cells_define_no_class_and_no_marked_helper(name):
 @pytest.mark.parametrize("name", submissions.EXERCISES)
 def test_tools_are_locked(name):
     """A cell that defines a class or a marked helper is locked, so that every student has the same."""
-    for cell in submissions.source_notebook(name)["cells"]:
+    for cell in found(submissions.source_notebook(name)["cells"]):
         source = "".join(cell["source"])
         grading = submissions.grading_of(cell)
         if cell["cell_type"] == "code" and not grading.get("solution"):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.found import found
 from support import submissions
 
 from course_utils.grading.releasing.release import generate, source_names
@@ -62,7 +63,7 @@ def test_untouched_release_fails_every_task(name, tmp_path):
 @pytest.mark.parametrize("name", submissions.EXERCISES)
 def test_starters_name_their_task(name):
     """Each starter raises NotImplementedError with the task's number, and keeps nothing of the solution."""
-    for grade_id, source in starters(name).items():
+    for grade_id, source in found(starters(name).items()):
         task = re.search(r"task(\d+)", grade_id).group(1)
         assert f'NotImplementedError("task {int(name[:2])}.{task}: ' in source, f"{name}, {grade_id}"
         assert "# YOUR CODE HERE" in source, f"{name}, {grade_id}"
@@ -151,7 +152,7 @@ def test_no_hidden_text_is_released(name):
 def test_each_task_says_what_it_takes(name):
     """Each task states difficulty, minutes and points, and has two folded hints."""
     cells = submissions.source_notebook(name)["cells"]
-    for grade_id, cell in submissions.check_cells(submissions.source_notebook(name)).items():
+    for grade_id, cell in found(submissions.check_cells(submissions.source_notebook(name)).items()):
         text_id = grade_id.replace("-check", "-text")
         text = "".join(next(other["source"] for other in cells if other["id"] == text_id))
         points = submissions.grading_of(cell)["points"]

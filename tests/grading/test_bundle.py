@@ -11,6 +11,7 @@ import zipfile
 
 import pytest
 from support import submissions
+from support.found import found
 
 from course_utils.cli import main as cli
 from course_utils.grading.releasing.bundle import FOLDER, write_archive
@@ -91,11 +92,15 @@ def test_what_is_in_it(unpacked):
 
 def test_links_of_readme_and_lessons_resolve(unpacked):
     """Every relative link of the README and the lessons finds its file inside the archive."""
-    for path, content in texts(unpacked).items():
-        if path == "README.md" or path.startswith("notebooks/"):
-            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", content):
-                if not re.match(r"[a-z]+:", target):
-                    assert (unpacked / path).parent.joinpath(target).exists(), f"{path}: {target}"
+    links = [
+        (path, target)
+        for path, content in texts(unpacked).items()
+        if path == "README.md" or path.startswith("notebooks/")
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", content)
+        if not re.match(r"[a-z]+:", target)
+    ]
+    for path, target in found(links):
+        assert (unpacked / path).parent.joinpath(target).exists(), f"{path}: {target}"
 
 
 def test_the_set_up_s_scripts_are_there_and_can_run(unpacked):

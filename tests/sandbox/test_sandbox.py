@@ -4,6 +4,7 @@ import ast
 import os
 import sys
 
+import psutil
 import pytest
 from support import small_exercise
 from support.sandbox_here import needs_sandbox
@@ -191,13 +192,18 @@ def add(a, b):
 def test_workers_share_one_template(tmp_path):
     """Several workers get forks of one template; one whose fork ends starts a template of its own."""
     chosen = choose_sandbox(str(tmp_path), unsafe=False)
+    here = psutil.Process()
+    before = len(here.children())
     template = starters.SharedTemplate(chosen, ["json"])
     both = [starters.make_starter(chosen, ["json"], template.connect()) for _ in range(2)]
     try:
         for starter in (*both, both[0]):
             starter.start(Limits()).close()
+        assert len(here.children()) == before + 1
         template.close()
+        assert len(here.children()) == before
         both[1].start(Limits()).close()
+        assert len(here.children()) == before + 1
     finally:
         for starter in both:
             starter.close()
