@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from course_utils.auditing.findings import Finding, Phase, SeenOperator
-from course_utils.reporting.tables import html_table, text_table
+from course_utils.reporting.results import TableResult
 
 
 @dataclass(frozen=True, repr=False)
-class Audit:
+class Audit(TableResult):
     """What one step of a model will meet on MPS.
 
     Args:
@@ -47,7 +47,8 @@ class Audit:
             found[operator.verdict] += operator.count
         return dict(found.most_common())
 
-    def _headline(self) -> str:
+    def title(self) -> str:
+        """Return the result in one sentence."""
         found = "clean" if self.clean else f"{len(self.findings)} finding{'s' if len(self.findings) > 1 else ''}"
         calls = ", ".join(f"{count} {verdict.replace('_', ' ')}" for verdict, count in self.counts().items())
         return (
@@ -55,30 +56,18 @@ class Audit:
             f"MPS of torch {self.torch_release}: {found}; {len(self.operators)} operators, calls: {calls or 'none'}"
         )
 
-    def _rows(self) -> list[list[str]]:
+    def rows(self) -> list[list[str]]:
+        """Return the findings as text, the heading first."""
         rows = [["#", "kind", "what", "phase", "times", "where"]]
         for number, finding in enumerate(self.findings, 1):
             times = str(finding.count) if finding.places else ""
             rows.append([str(number), finding.kind, finding.what, finding.phase, times, finding.where()])
         return rows
 
-    def _notes(self) -> list[str]:
-        return [f"verdicts: {self.source}", *(f"note: {warning}" for warning in self.warnings)]
-
-    def __str__(self) -> str:
-        lines = [self._headline()]
-        if self.findings:
-            lines += text_table(self._rows())
-            lines += [f"  {number}. {finding.sentence()}" for number, finding in enumerate(self.findings, 1)]
-        return "\n".join(lines + [f"  {note}" for note in self._notes()])
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
+    def notes(self) -> list[str]:
+        """Return a sentence for each finding, and where the verdicts come from."""
         sentences = [f"{number}. {finding.sentence()}" for number, finding in enumerate(self.findings, 1)]
-        rows = self._rows() if self.findings else [["result"], ["nothing found"]]
-        return html_table(self._headline(), rows, sentences + self._notes())
+        return [*sentences, f"verdicts: {self.source}"]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in plain lists and dictionaries, for JSON."""

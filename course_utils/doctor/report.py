@@ -13,11 +13,12 @@ from course_utils.doctor.findings import SEVERITIES, Finding
 from course_utils.doctor.requirements import course_bounds, known
 from course_utils.doctor.rules.conditions import is_mac, macos_text
 from course_utils.doctor.snapshot import NONE, Snapshot
+from course_utils.reporting.results import TextResult
 from course_utils.reporting.tables import html_table, text_table
 
 
 @dataclass(frozen=True, repr=False)
-class Report:
+class Report(TextResult):
     """A snapshot with its findings.
 
     Args:
@@ -99,9 +100,6 @@ class Report:
         for finding in self.findings:
             lines += [str(finding), ""]
         return "\n".join([*lines, *text_table(self._details()[1:])])
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def _repr_html_(self) -> str:
         head = "".join(f"<p>{html.escape(line)}</p>" for line in self.headline)

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Literal, TypeVar
 
 from course_utils.emulation.location import Location
+from course_utils.reporting.results import TextResult
 
 Direction = Literal["to mps", "to cpu"]
 _T = TypeVar("_T")
@@ -67,7 +68,7 @@ class Fallback:
 
 
 @dataclass(frozen=True, repr=False)
-class Ledger:
+class Ledger(TextResult):
     """A snapshot of what happened on the emulated device; later work does not change it.
 
     Args:
@@ -112,9 +113,6 @@ class Ledger:
         lines += [f"  {kind:<12} {count:>5} x  {what}  at {where}" for kind, what, count, where in self._rows()]
         lines += [f"  note: {warning}" for warning in self.warnings]
         return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def _repr_html_(self) -> str:
         first, *_ = str(self).splitlines()

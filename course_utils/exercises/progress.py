@@ -1,6 +1,7 @@
 """How far a student is: which exercises are solved, how many points the visible checks give, what to do next."""
 
 from __future__ import annotations
+from course_utils.reporting.results import TableResult
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -84,7 +85,7 @@ def unsolved(result: PracticeResult) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Progress:
+class Progress(TableResult):
     """All exercises of the course.
 
     Args:
@@ -105,19 +106,20 @@ class Progress:
         unread = [f"{row.name}: {row.problem}" for row in self.exercises if row.problem]
         return tuple(unread + ([f"not known: {', '.join(unknown)}"] if unknown else []))
 
-    @property
-    def summary(self) -> str:
-        """How many exercises are solved, in one sentence."""
+    def title(self) -> str:
+        """Return how many exercises are solved, in one sentence."""
         done = sum(exercise.solved for exercise in self.exercises)
         return f"{done} of {len(self.exercises)} exercises solved."
 
     def __str__(self) -> str:
-        return "\n".join([*text_table(self._rows(), indent=""), "", self.summary, CAPTION])
+        return "\n".join([*text_table(self.rows(), indent=""), "", self.title(), CAPTION])
 
-    def _repr_html_(self) -> str:
-        return html_table(self.summary, self._rows(), [CAPTION, *self.warnings])
+    def notes(self) -> list[str]:
+        """Return where the table comes from."""
+        return [CAPTION]
 
-    def _rows(self) -> list[tuple[str, ...]]:
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return one line for each exercise as text, the heading first."""
         rows: list[tuple[str, ...]] = [HEADING]
         for row in self.exercises:
             tasks = "?" if row.solved_tasks is None else str(row.solved_tasks)

@@ -8,7 +8,6 @@ What the table cannot know: whether a kernel refuses a shape or dtype, and which
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from course_utils.operators.hand_registered import hand_registered
 from course_utils.operators.history import history
 from course_utils.operators.names import find_overload, find_overloads
 from course_utils.operators.rules import RULES, STATUSES, Status, Verdicts, judge, read_yaml
+from course_utils.reporting.results import TableResult, TextResult
 
 YAML = "packaged/ATen/native/native_functions.yaml"
 
@@ -37,7 +37,7 @@ WORDS: Mapping[Status, str] = {
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(TextResult):
     """What one release of torch does with one aten overload for dense tensors on MPS.
 
     Args:
@@ -76,12 +76,9 @@ class Verdict:
         parts.append(self.since)
         return "; ".join(parts) + "".join(f"\n  warning: {warning}" for warning in self.warnings)
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OperatorTable:
+class OperatorTable(TableResult):
     """The verdicts of one release of torch.
 
     Args:
@@ -165,20 +162,15 @@ class OperatorTable:
     def __len__(self) -> int:
         return len(self.verdicts.letters)
 
-    def __str__(self) -> str:
-        lines = [f"{len(self)} aten overloads on MPS, torch {self.torch_release} ({self.source})"]
-        lines += [f"  {count:5d}  {WORDS[status]}" for status, count in self.counts().items()]
-        lines.append(f"  {len(self.sparse):5d}  with a kernel for sparse tensors on MPS, whatever the verdict above")
-        return "\n".join(lines + [f"  warning: {warning}" for warning in self.warnings])
+    def title(self) -> str:
+        """Return what the table is about."""
+        return f"{len(self)} aten overloads on MPS, torch {self.torch_release} ({self.source})"
 
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{WORDS[status]}</td><td>{count}</td></tr>" for status, count in self.counts().items())
-        caption = html.escape(f"{len(self)} aten overloads on MPS, torch {self.torch_release} ({self.source})")
-        notes = "".join(f"<p>{html.escape(warning)}</p>" for warning in self.warnings)
-        return f"<table><caption>{caption}</caption>{rows}</table>{notes}"
+    def rows(self) -> list[list[str]]:
+        """Return how many overloads have each verdict, the heading first."""
+        counted = [[str(count), WORDS[status]] for status, count in self.counts().items()]
+        sparse = [str(len(self.sparse)), "with a kernel for sparse tensors on MPS, whatever the verdict above"]
+        return [["count", "verdict"], *counted, sparse]
 
 
 def operator_table(release: str | None = None) -> OperatorTable:

@@ -56,4 +56,8 @@ class TableResult(TextResult):
         return "\n".join([self.title(), *table, *(f"  {remark}" for remark in self._remarks())])
 
     def _repr_html_(self) -> str:
-        return html_table(self.title(), self.rows(), self._remarks())
+        rows = self.rows()
+        if len(rows) > 1:
+            return html_table(self.title(), rows, self._remarks())
+        items = "".join(f"<li>{html.escape(remark)}</li>" for remark in self._remarks())
+        return f"<p>{html.escape(self.title())}</p>" + (f"<ul>{items}</ul>" if items else "")

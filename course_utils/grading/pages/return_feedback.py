@@ -10,11 +10,11 @@ from course_utils.grading.pages.feedback import feedback_page
 from course_utils.grading.result import SubmissionResult
 from course_utils.grading.result_files import folder_name
 from course_utils.reporting.files import write_zip
-from course_utils.reporting.tables import html_table
+from course_utils.reporting.results import TableResult
 
 
 @dataclass(frozen=True)
-class Returned:
+class Returned(TableResult):
     """What was packed.
 
     Args:
@@ -37,12 +37,16 @@ class Returned:
             found.append(f"not graded yet, so without a page: {', '.join(self.missing)}; run `course grade` first")
         return tuple(found)
 
-    def __str__(self) -> str:
-        return "\n".join([f"{self.path}: {len(self.folders)} pages", *(f"! {warning}" for warning in self.warnings)])
+    def title(self) -> str:
+        """Return which file has how many pages."""
+        return f"{self.path}: {len(self.folders)} pages"
 
-    def _repr_html_(self) -> str:
-        rows = [["student", "folder"], *([student, folder] for student, folder in self.folders.items())]
-        return html_table(f"{self.path}: {len(self.folders)} pages", rows, self.warnings)
+    def rows(self) -> list[list[str]]:
+        """Return the students and their folders as text, the heading first."""
+        return [["student", "folder"], *([student, folder] for student, folder in self.folders.items())]
+
+    def __str__(self) -> str:
+        return "\n".join([self.title(), *(f"! {warning}" for warning in self.warnings)])
 
 
 def return_feedback(

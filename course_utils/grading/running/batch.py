@@ -23,7 +23,8 @@ from course_utils.grading.running.pool import Answer, Pool, count_cores
 from course_utils.grading.running.report import csv_text, report_rows, short_rows
 from course_utils.grading.running.store import forget_result, load_result, store_result, write_text
 from course_utils.grading.running.worker import ENGINE
-from course_utils.reporting.tables import html_table, text_table
+from course_utils.reporting.results import TableResult
+from course_utils.reporting.tables import text_table
 from course_utils.sandbox.limits import Limits
 from course_utils.sandbox.sandbox import SandboxError
 
@@ -53,7 +54,7 @@ class Runner(Protocol):
 
 
 @dataclass(frozen=True)
-class Batch:
+class Batch(TableResult):
     """What came of a class.
 
     Args:
@@ -80,19 +81,19 @@ class Batch:
             found.append("graded without a sandbox (--unsafe)")
         return tuple(found)
 
-    @property
-    def summary(self) -> str:
-        """One line: how many were graded, how many of them anew."""
+    def title(self) -> str:
+        """Return how many were graded, how many of them anew, in one line."""
         graded = sum(result.graded for result in self.results)
         new = len(self.results) - self.reused
         return f"{self.assignment}: {graded} of {len(self.results) + len(self.waiting)} graded, {new} in this run"
 
-    def __str__(self) -> str:
-        lines = text_table(short_rows(self.results, self.waiting), indent="")
-        return "\n".join([*lines, self.summary, *(f"! {warning}" for warning in self.warnings)])
+    def rows(self) -> list[list[str]]:
+        """Return one short line for each student as text, the heading first."""
+        return short_rows(self.results, self.waiting)
 
-    def _repr_html_(self) -> str:
-        return html_table(self.summary, short_rows(self.results, self.waiting), self.warnings)
+    def __str__(self) -> str:
+        lines = text_table(self.rows(), indent="")
+        return "\n".join([*lines, self.title(), *(f"! {warning}" for warning in self.warnings)])
 
 
 def grade_batch(

@@ -11,6 +11,7 @@ from course_utils.numerics.reference.tolerance import ToleranceRule
 from course_utils.numerics.report.findings import NumericsFinding
 from course_utils.numerics.tensors.inputs import Inputs
 from course_utils.numerics.tensors.leaves import OutputLeaf
+from course_utils.reporting.results import TextResult
 from course_utils.reporting.tables import html_table, text_table
 
 
@@ -38,7 +39,7 @@ class NumericsCase:
 
 
 @dataclass(frozen=True, repr=False)
-class NumericsReport:
+class NumericsReport(TextResult):  # repr without the raw tensors, which would fill pages
     """A callable on a device, compared with a reference on the CPU.
 
     Args:
@@ -97,9 +98,6 @@ class NumericsReport:
         if self.reproducer:
             lines += ["", "# the smallest reproducer", self.reproducer.rstrip()]
         return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        return str(self)  # the raw tensors would fill pages
 
     def _repr_html_(self) -> str:
         found = "".join(f"<li>{html.escape(str(finding))}</li>" for finding in self.findings)
