@@ -3,7 +3,8 @@
 #     make test    all tests: units, notebooks, exercises
 # And the course as a web page, in build/site:
 #     make site    runs every lesson once; SITE_EXECUTE=off make site does not
-# Options: PYTHON=python3.12, VENV=folder, TORCH_INDEX=url (the small CPU-only torch on Linux),
+# `make instructor` installs what grading needs. Each installs what is missing into the same environment, once.
+# Options: PYTHON=python3.12, VENV=folder, TORCH_INDEX=url (a pip index to take torch from),
 #          LESSON=04, LAB_ARGS="--no-browser --port 8899"
 
 VENV ?= .venv
@@ -13,26 +14,35 @@ LESSON ?=
 LAB_ARGS ?=
 PYTEST_ARGS ?=
 
-STAMP := $(VENV)/.course-installed
+# quoted, since the folder may have a space in its path
+SET_UP = @sh scripts/setup_environment.sh $@ "$(VENV)" "$(PYTHON)" "$(TORCH_INDEX)"
 # nbgrader calls alembic by name, so the environment's programs come first on the PATH
-RUN := PATH="$(abspath $(VENV))/bin:$$PATH"
+RUN = PATH="$$(cd "$(VENV)" && pwd)/bin:$$PATH"
+IN_TEST_ENVIRONMENT = @sh scripts/setup_environment.sh test "$(VENV)" "$(PYTHON)" "$(TORCH_INDEX)"
 
-.PHONY: lab test site lint format release clean
+.PHONY: lab instructor test site lint format release clean
 
-lab: $(STAMP)
+lab:
+	$(SET_UP)
 	@$(RUN) course lab $(LESSON) $(LAB_ARGS)
+
+instructor:
+	$(SET_UP)
 
 # one worker runs one notebook (loadscope): cells depend on the cells before them; each has one thread, since two
 # workers with two threads each wait for one another on two cores
-test: $(STAMP)
+test:
 	@test -d tests || { echo "This archive for students has no tests; clone the repository to run them." >&2; exit 2; }
+	$(SET_UP)
 	@$(RUN) OMP_NUM_THREADS=1 python -m pytest tests notebooks solutions --nbval-lax --nbval-current-env -n 2 --dist loadscope $(PYTEST_ARGS)
 
-site: $(STAMP)
+site:
+	$(SET_UP)
 	@$(RUN) python scripts/build_site.py
 	@$(RUN) python scripts/check_links.py build/site
 
-lint: $(STAMP)
+lint:
+	$(IN_TEST_ENVIRONMENT)
 	@$(RUN) ruff check .
 	@$(RUN) ruff format --check .
 	@$(RUN) mypy
@@ -40,19 +50,17 @@ lint: $(STAMP)
 	@$(RUN) python scripts/format_notebooks.py --check
 	@$(RUN) python -m scripts.draw_architecture --check
 
-format: $(STAMP)
+format:
+	$(IN_TEST_ENVIRONMENT)
 	@$(RUN) ruff check --fix --quiet .
 	@$(RUN) ruff format --quiet .
 	@$(RUN) python scripts/format_notebooks.py
 	@$(RUN) python -m scripts.draw_architecture
 
 # exercises/ is generated from solutions/, and from nothing else
-release: $(STAMP)
+release:
+	$(IN_TEST_ENVIRONMENT)
 	@$(RUN) course release
-
-# made again only when the list of dependencies changes
-$(STAMP): pyproject.toml scripts/setup_environment.sh
-	@sh scripts/setup_environment.sh "$(VENV)" "$(PYTHON)" "$(TORCH_INDEX)"
 
 clean:
 	rm -rf .pytest_cache .ruff_cache .mypy_cache build ./*.egg-info

@@ -1,27 +1,49 @@
 #!/bin/sh
-# Make the environment that `make lab` and `make test` use; called by the Makefile.
+# Make or complete the environment that `make lab`, `make test` and `make site` use; called by the Makefile. What is
+# there already is not installed again until pyproject.toml or this script changes.
 #
-#     setup_environment.sh VENV [PYTHON [TORCH_INDEX]]
+#     setup_environment.sh PURPOSE VENV [PYTHON [TORCH_INDEX]]
 #
+# PURPOSE: lab (what a student needs), instructor (and the grader), site (and the web page), test (all of it).
 # VENV: the folder of the environment. PYTHON: the interpreter to use; by default the first that suits.
-# TORCH_INDEX: a pip index to take torch and torchvision from, such as PyTorch's CPU-only one.
+# TORCH_INDEX: a pip index to take torch and torchvision from. Without one, Linux without an NVIDIA GPU takes PyTorch's
+# small CPU build, where its index answers within seconds.
 set -eu
-venv=$1
-python=${2:-}
-torch_index=${3:-}
+purpose=$1
+venv=$2
+python=${3:-}
+torch_index=${4:-}
 here=$(dirname "$0")
 root=$(cd "$here/.." && pwd)
+cpu_index=https://download.pytorch.org/whl/cpu
+
+case $purpose in
+    lab) extras="" && includes="lab instructor site test" ;;
+    instructor) extras="[grading,cluster]" && includes="instructor test" ;;
+    site) extras="[site]" && includes="site test" ;;
+    test) extras="[grading,cluster,dev,site]" && includes="test" ;;
+    *) echo "setup_environment.sh: no purpose '$purpose'; there are lab, instructor, site and test" >&2 && exit 2 ;;
+esac
+
+# an environment made for more serves as well
+for made in $includes; do
+    stamp=$venv/.course-$made
+    if [ "$stamp" -nt "$root/pyproject.toml" ] && [ "$stamp" -nt "$root/scripts/setup_environment.sh" ]; then
+        exit 0
+    fi
+done
 
 find_python() {
     why=""
-    for candidate in ${python:-python3 python3.14 python3.13 python3.12 python3.11 python}; do
-        command -v "$candidate" >/dev/null 2>&1 || continue
+    for candidate in "$python" python3 python3.14 python3.13 python3.12 python3.11 python; do
+        [ -n "$candidate" ] && command -v "$candidate" >/dev/null 2>&1 || continue
         if answer=$("$candidate" "$root/scripts/check_python.py" 2>/dev/null); then
             echo "$candidate"
             return 0
         fi
         # keep the first reason, but an Intel Python on an Apple chip is the one to know about
         case "$answer" in *"Intel build"*) why=$answer ;; *) why=${why:-$answer} ;; esac
+        [ -z "$python" ] || break  # the one that was asked for, and no other
     done
     if [ -n "$python" ]; then
         echo "PYTHON=$python does not suit: ${why:-it cannot be run.}" >&2
@@ -31,16 +53,31 @@ find_python() {
     return 1
 }
 
+# a package index answers within seconds, or it is not used
+answers() {
+    "$venv/bin/python" -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=5)' "$1/torch/" 2>/dev/null
+}
+
 if ! "$venv/bin/python" "$root/scripts/check_python.py" >/dev/null 2>&1; then
     interpreter=$(find_python) || exit 1
     echo "Making $venv with $("$interpreter" --version)"
     "$interpreter" -m venv --clear "$venv"
 fi
 
-echo "Installing the course and what it needs into $venv (torch is large: a few minutes)"
-if [ -n "$torch_index" ]; then
-    "$venv/bin/python" "$root/scripts/list_requirements.py" torch torchvision |
-        xargs "$venv/bin/python" -m pip install --quiet --index-url "$torch_index"
+if ! "$venv/bin/python" -c 'import importlib.metadata as m; m.version("torch"); m.version("torchvision")' 2>/dev/null; then
+    if [ -z "$torch_index" ] && [ "$(uname)" = Linux ] && ! command -v nvidia-smi >/dev/null 2>&1; then
+        if answers "$cpu_index"; then
+            torch_index=$cpu_index
+            echo "No NVIDIA GPU here: taking torch's CPU build from $cpu_index"
+        else
+            echo "No NVIDIA GPU here, but $cpu_index does not answer: taking torch's default build, several GB"
+        fi
+    fi
+    if [ -n "$torch_index" ]; then
+        "$venv/bin/python" "$root/scripts/list_requirements.py" torch torchvision |
+            xargs "$venv/bin/python" -m pip install --quiet --index-url "$torch_index"
+    fi
 fi
-"$venv/bin/python" -m pip install --quiet --editable "$root[grading,cluster,dev,site]"
-touch "$venv/.course-installed"
+echo "Installing the course and what it needs ($purpose) into $venv (torch is large: a few minutes)"
+"$venv/bin/python" -m pip install --quiet --editable "$root$extras"
+touch "$venv/.course-$purpose"

@@ -4,8 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from support.paths import ROOT
@@ -71,7 +69,7 @@ def tools(tmp_path):
 def set_up(tools, tmp_path, *arguments):
     script = ROOT / "scripts/setup_environment.sh"
     return subprocess.run(
-        ["sh", str(script), str(tmp_path / "venv"), *arguments],
+        ["sh", str(script), "lab", str(tmp_path / "venv"), *arguments],
         env={"PATH": str(tools), "HOME": str(tmp_path)},
         capture_output=True,
         text=True,
@@ -116,22 +114,58 @@ def test_asked_for_python_must_suit(tools, tmp_path):
     assert done.stderr == "PYTHON=python3.9 does not suit: Python 3.9 is not in the course range.\n"
 
 
-def test_second_call_sets_up_nothing():
-    """Where the environment is made, make has nothing to do for it; a newer pyproject.toml makes it again."""
-    stamp = Path(sys.prefix) / ".course-installed"
-    if not stamp.exists():
-        pytest.skip(f"needs an environment made by `make test`; {sys.prefix} was made by hand")
-    if stamp.stat().st_mtime < (ROOT / "pyproject.toml").stat().st_mtime:
-        pytest.skip("pyproject.toml changed after this environment was made; `make test` makes it anew first")
-    steps = planned(f"VENV={sys.prefix}", "lab")
+def made_environment(folder, purpose):
+    """Make a folder that looks like an environment made for a purpose after the last change of pyproject.toml."""
+    folder.mkdir()
+    (folder / f".course-{purpose}").touch()
+    return folder
 
-    assert "setup_environment" not in steps
-    assert "course lab" in steps
+
+@pytest.mark.parametrize(
+    ("made", "wanted", "done"),
+    [
+        ("lab", "lab", True),
+        ("test", "lab", True),
+        ("test", "site", True),
+        ("site", "lab", True),
+        ("lab", "test", False),
+        ("site", "instructor", False),
+    ],
+)
+def test_what_is_there_is_not_installed_again(tools, tmp_path, made, wanted, done):
+    """An environment made for more serves as well; one made for less is completed."""
+    venv = made_environment(tmp_path / "an environment", made)
+    script = ROOT / "scripts/setup_environment.sh"
+    command = ["sh", str(script), wanted, str(venv)]
+    found = subprocess.run(
+        command, env={"PATH": str(tools), "HOME": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
+
+    # without a Python on the PATH, installing ends in a sentence
+    assert (found.returncode == 0) is done
+    assert ("No suitable Python found" in found.stderr) is not done
+
+
+def test_a_changed_project_is_installed_again(tools, tmp_path):
+    """An environment that is older than pyproject.toml is completed."""
+    venv = made_environment(tmp_path / "venv", "test")
+    os.utime(venv / ".course-test", (0, 0))
+
+    assert "No suitable Python found" in set_up(tools, tmp_path).stderr
+
+
+def test_an_unknown_purpose_is_refused(tools, tmp_path):
+    """A purpose that the script does not know is exit code 2 with what there is."""
+    script = ROOT / "scripts/setup_environment.sh"
+    done = subprocess.run(["sh", str(script), "play", "x"], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 2
+    assert "lab, instructor, site and test" in done.stderr
 
 
 def test_cpu_index_is_asked_for_torch_alone():
     """TORCH_INDEX reaches the script, and the bounds it installs are pyproject.toml's."""
-    assert 'setup_environment.sh "none" "" "some-index"' in planned("-B", "VENV=none", "TORCH_INDEX=some-index", "test")
+    assert 'setup_environment.sh test "none" "" "some-index"' in planned("VENV=none", "TORCH_INDEX=some-index", "test")
 
 
 def test_options_of_an_outer_make_stay_outside(monkeypatch):
@@ -139,7 +173,7 @@ def test_options_of_an_outer_make_stay_outside(monkeypatch):
     monkeypatch.setenv("PYTHON", "python3.99")
     monkeypatch.setenv("MAKEFLAGS", " -- PYTHON=python3.99")
 
-    assert 'setup_environment.sh "none" ""' in planned("-B", "VENV=none", "test")
+    assert 'setup_environment.sh test "none" "" ""' in planned("VENV=none", "test")
 
 
 def test_requirements_by_name(capsys):
