@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.save is not None:
             _check_target(arguments.save)
         snapshot = doctor.describe()
-    report = doctor.Report.of(snapshot)
+    report = doctor.DoctorReport.of(snapshot)
     print(report.to_json() if arguments.json else report)
     if arguments.save is not None:
         _save(snapshot, arguments.save)
@@ -66,7 +66,7 @@ def _check_target(path: Path) -> None:
     try:
         doctor.read_snapshot(path)
     except doctor.SnapshotError as error:
-        raise UsageError(f"{path} exists and is no snapshot, so it is left alone; choose another name") from error
+        raise UsageError(f"{path} exists and is not a snapshot, so it is left alone; choose another name") from error
 
 
 def _save(snapshot: Snapshot, path: Path) -> None:

@@ -44,7 +44,7 @@ class Digits:
 
 
 def load_digits() -> Digits:
-    """Read the digits, in the file's order: the first 1437 are for training, the last 360 for testing.
+    """Return the digits, in the file's order: the first 1437 are for training, the last 360 for testing.
 
     Nothing is shuffled, so that everybody has the same split. People wrote several digits each, and the file does not
     say who wrote which: a few of the writers may be in both parts.

@@ -54,7 +54,7 @@ def _all_published() -> tuple[Published, ...]:
 
 
 def published_times(key: str) -> tuple[Published, ...]:
-    """Find the published times of one measurement.
+    """Return the published times of one measurement.
 
     Raises:
         ValueError: when nothing is published under this key; the message lists the keys.

@@ -1,4 +1,4 @@
-"""Describe this machine as a snapshot: the one place where what was read comes together, and is made shareable."""
+"""Build a redacted snapshot of this machine."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from course_utils.doctor.findings import SEVERITIES, Finding
+from course_utils.doctor.findings import SEVERITIES, Diagnosis
 from course_utils.doctor.rules import Rule, loading, metal, packaging, processor, releases, systems, variables
 from course_utils.doctor.snapshot import Snapshot
 
@@ -48,8 +48,8 @@ CAUSES: dict[str, tuple[str, ...]] = {
 ONLY_ON_A_MAC = frozenset({"fallback-not-a-number", "watermark-invalid", "watermark-order"})
 
 
-def diagnose(snapshot: Snapshot) -> tuple[Finding, ...]:
-    """Find what keeps a machine from using MPS, or from running the course as it should.
+def diagnose(snapshot: Snapshot) -> tuple[Diagnosis, ...]:
+    """Return what keeps a machine from using MPS, or from running the course as it should.
 
     Args:
         snapshot: the machine, from `describe()` or from a file.
@@ -60,11 +60,11 @@ def diagnose(snapshot: Snapshot) -> tuple[Finding, ...]:
     """
     findings = [finding for rule in RULES if (finding := rule(snapshot)) is not None]
     linked = [replace(finding, follows_from=_cause(finding, findings, snapshot)) for finding in findings]
-    return tuple(sorted((_as_bad_as_its_consequences(finding, linked) for finding in linked), key=_rank))
+    return tuple(sorted((_inherit_severity(finding, linked) for finding in linked), key=_rank))
 
 
-def _cause(finding: Finding, findings: list[Finding], snapshot: Snapshot) -> str | None:
-    """Find the finding that brings another one about."""
+def _cause(finding: Diagnosis, findings: list[Diagnosis], snapshot: Snapshot) -> str | None:
+    """Return the code of what brings a diagnosis about; None where nothing present does."""
     present = {other.code for other in findings}
     for cause in CAUSES.get(finding.code, ()):
         if cause in present and (snapshot.system == "Darwin" or cause not in ONLY_ON_A_MAC):
@@ -72,11 +72,11 @@ def _cause(finding: Finding, findings: list[Finding], snapshot: Snapshot) -> str
     return None
 
 
-def _as_bad_as_its_consequences(finding: Finding, findings: list[Finding]) -> Finding:
-    """Raise a cause's severity to that of the worst that follows from it."""
+def _inherit_severity(finding: Diagnosis, findings: list[Diagnosis]) -> Diagnosis:
+    """Return a cause with the severity of the worst that follows from it."""
     severities = [finding.severity, *(other.severity for other in findings if other.follows_from == finding.code)]
     return replace(finding, severity=min(severities, key=SEVERITIES.index))
 
 
-def _rank(finding: Finding) -> tuple[int, bool]:
+def _rank(finding: Diagnosis) -> tuple[int, bool]:
     return SEVERITIES.index(finding.severity), finding.follows_from is not None

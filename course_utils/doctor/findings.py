@@ -14,7 +14,7 @@ ICONS: dict[Severity, str] = {"error": "[x]", "warning": "[!]", "note": "[i]"}
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """One finding of the doctor.
 
     Args:

@@ -30,7 +30,7 @@ SANDBOXES = {
 
 
 def read_file(path: str) -> str | None:
-    """Read a small text file of the system; None where it cannot be read."""
+    """Return the text of a small file of the system; None where it cannot be read."""
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -38,7 +38,7 @@ def read_file(path: str) -> str | None:
 
 
 def _named_by(variables: dict[str, str]) -> str:
-    """Name the first service whose variable is set to something other than a no."""
+    """Return the name of the first service whose variable is set to something else than "0" or "false"."""
     set_names = (name for name in variables if os.environ.get(name, "").lower() not in ("", "0", "false"))
     return next((variables[name] for name in set_names), NONE)
 
@@ -61,7 +61,7 @@ def _macos() -> dict[str, Any]:
 
 
 def linux_chip(cpuinfo: str) -> str | None:
-    """Name the processor from /proc/cpuinfo; Arm's implementer 0x61 is Apple."""
+    """Return the name of the processor from /proc/cpuinfo; Arm's implementer 0x61 is Apple."""
     name = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", cpuinfo, re.MULTILINE)
     if name is not None:
         return name[1].strip()
@@ -72,7 +72,7 @@ def linux_chip(cpuinfo: str) -> str | None:
 
 
 def _linux_container() -> str:
-    """Name the container this process runs in, from the marks that container engines leave."""
+    """Return the name of the container this process runs in, from the marks that container engines leave."""
     cgroup = read_file("/proc/1/cgroup") or ""
     if Path("/.dockerenv").exists() or "docker" in cgroup:
         return "docker"
@@ -106,7 +106,7 @@ def _nvidia_driver() -> str:
 
 
 def read_machine() -> dict[str, Any]:
-    """Read this machine's values for the fields of `Snapshot` that describe a system."""
+    """Return this machine's values for the fields of `Snapshot` that describe a system."""
     system = platform.system()
     found: dict[str, Any] = {"system": system or None, "machine": platform.machine() or None}
     found |= {"kernel": platform.release() or None, "ci": _named_by(CI_SERVICES), "nvidia_driver": _nvidia_driver()}

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from course_utils.doctor.diagnose import diagnose
-from course_utils.doctor.findings import SEVERITIES, Finding
+from course_utils.doctor.findings import SEVERITIES, Diagnosis
 from course_utils.doctor.requirements import course_bounds, known
 from course_utils.doctor.rules.conditions import is_mac, macos_text
 from course_utils.doctor.snapshot import NONE, Snapshot
@@ -18,7 +18,7 @@ from course_utils.reporting.tables import html_table, text_table
 
 
 @dataclass(frozen=True, repr=False)
-class Report(TextResult):
+class DoctorReport(TextResult):
     """A snapshot with its findings.
 
     Args:
@@ -27,10 +27,10 @@ class Report(TextResult):
     """
 
     snapshot: Snapshot
-    findings: tuple[Finding, ...]
+    findings: tuple[Diagnosis, ...]
 
     @classmethod
-    def of(cls, snapshot: Snapshot) -> Report:
+    def of(cls, snapshot: Snapshot) -> DoctorReport:
         """Diagnose a snapshot and report on it."""
         return cls(snapshot, diagnose(snapshot))
 
@@ -55,7 +55,7 @@ class Report(TextResult):
         return (*lines, *unknown)
 
     def to_json(self) -> str:
-        """Write the report as JSON: verdict, findings, snapshot."""
+        """Return the report as JSON: verdict, findings, snapshot."""
         return json.dumps(
             {
                 "mps_usable": self.mps_usable,
@@ -110,14 +110,14 @@ class Report(TextResult):
 
 
 def _word(value: Any, none: str = NONE) -> str:
-    """Write a value of a snapshot: unknown, not there, or itself."""
+    """Return a value of a snapshot: unknown, not there, or itself."""
     if value is None:
         return "unknown"
     return none if value == NONE else str(value)
 
 
 def _machine(snapshot: Snapshot) -> str:
-    """Name the system and the processor."""
+    """Return the system and the processor in words."""
     if snapshot.system is None:
         return "a machine of unknown system"
     chip = snapshot.chip or "processor unknown"
@@ -130,7 +130,7 @@ def _machine(snapshot: Snapshot) -> str:
 
 
 def _devices(snapshot: Snapshot) -> tuple[list[str], list[str]]:
-    """Say which devices work and which do not, each with its reason."""
+    """Return which devices work and which do not, each with its reason."""
     works, fails = [], []
     if snapshot.torch_import == "ok":
         torch = known(snapshot.torch)

@@ -14,7 +14,7 @@ from course_utils.data.versions import Version, exactly, parse
 
 
 @dataclass(frozen=True)
-class Line:
+class TorchLine:
     """What one release line of torch needs on an Apple chip.
 
     Args:
@@ -36,7 +36,7 @@ class Line:
     source: str
 
     def suits_python(self, python: Version | None) -> bool:
-        """Say whether there is a wheel for this Python; an unknown Python suits."""
+        """Return whether there is a wheel for this Python; an unknown Python suits."""
         return python is None or exactly(self.python_from).line <= python.line <= exactly(self.python_to).line
 
 
@@ -62,15 +62,15 @@ def _data() -> dict[str, Any]:
 
 @cache
 def course_bounds() -> CourseBounds:
-    """Read the versions that the course runs with."""
+    """Return the versions that the course runs with."""
     return CourseBounds(**_data()["course"])
 
 
 @cache
-def torch_lines() -> tuple[Line, ...]:
-    """Read the table of torch lines, oldest first."""
+def torch_lines() -> tuple[TorchLine, ...]:
+    """Return the table of torch lines, oldest first."""
     return tuple(
-        Line(
+        TorchLine(
             line=row["line"],
             releases=tuple(row["torch"]),
             mps_macos=row["mps_macos"],
@@ -99,7 +99,7 @@ class MacosNeed:
 
 
 def macos_needed(torch: Version) -> MacosNeed | None:
-    """Look up the oldest macOS on which this torch can use MPS; None for a torch before 1.12, which has no MPS."""
+    """Return the oldest macOS on which this torch can use MPS; None for a torch before 1.12, which has no MPS."""
     older = [line for line in torch_lines() if exactly(line.line).line <= torch.line]
     if not older:
         return None
@@ -109,7 +109,7 @@ def macos_needed(torch: Version) -> MacosNeed | None:
 
 
 def newest_torch(macos: Version | None, python: Version | None = None, *, below: str | None = None) -> str | None:
-    """Find the newest torch whose MPS works on this macOS and that has a wheel for this Python.
+    """Return the newest torch whose MPS works on this macOS and that has a wheel for this Python.
 
     Args:
         macos: the macOS; None if unknown, which allows every torch.
@@ -130,7 +130,7 @@ def newest_torch(macos: Version | None, python: Version | None = None, *, below:
 
 
 def pip_picks(macos: Version, python: Version | None = None) -> str | None:
-    """Find the torch that a plain `pip install torch` takes: pip reads the wheel's tag, not what MPS needs.
+    """Return the torch that a plain `pip install torch` takes: pip reads the wheel's tag, not what MPS needs.
 
     Returns:
         A release, such as "2.15.0" on macOS 14, where its MPS does not work; None if there is no wheel.
@@ -140,19 +140,19 @@ def pip_picks(macos: Version, python: Version | None = None) -> str | None:
 
 
 def pythons_of(torch: Version) -> tuple[str, str] | None:
-    """Look up the oldest and newest Python that a torch has arm64 macOS wheels for; None if not in the table."""
+    """Return the oldest and newest Python that a torch has arm64 macOS wheels for; None if not in the table."""
     return next(
         ((line.python_from, line.python_to) for line in torch_lines() if exactly(line.line).line == torch.line), None
     )
 
 
 def newest_intel_torch() -> tuple[str, str]:
-    """Look up the last torch, and its torchvision, with wheels for Intel Macs."""
+    """Return the last torch, and its torchvision, with wheels for Intel Macs."""
     return _data()["intel"]["newest_torch"], _data()["intel"]["newest_torchvision"]
 
 
 def pairs(torch: Version, torchvision: Version) -> bool | None:
-    """Say whether a torchvision was built for this torch; None where the table does not know the torchvision."""
+    """Return whether a torchvision was built for this torch; None where the table does not know the torchvision."""
     table = _data()["torchvision"]
     if torchvision.at_least(table["free_from"]):
         return torch.at_least(table["free_torch_from"])
@@ -166,7 +166,7 @@ def pairs(torch: Version, torchvision: Version) -> bool | None:
 
 
 def torchvision_for(torch: Version) -> str | None:
-    """Find the requirement that installs the torchvision of a torch, such as "torchvision==0.24.1"."""
+    """Return the requirement that installs the torchvision of a torch, such as "torchvision==0.24.1"."""
     table = _data()["torchvision"]
     if torch.at_least("2.14.1"):
         return f"torchvision>={table['free_from']}"
@@ -177,7 +177,7 @@ def torchvision_for(torch: Version) -> str | None:
 
 
 def torch_of(torchvision: Version) -> str | None:
-    """Say which torch a torchvision was built for, in words that fit into a sentence; None if unknown."""
+    """Return which torch a torchvision was built for, in words that fit into a sentence; None if unknown."""
     table = _data()["torchvision"]
     if torchvision.at_least(table["free_from"]):
         return f"torch {table['free_torch_from']} or newer"
@@ -190,5 +190,5 @@ def torch_of(torchvision: Version) -> str | None:
 
 
 def known(text: str | None) -> Version | None:
-    """Read a package's version from a snapshot; None for unknown, not installed, or not a version."""
+    """Return a package's version from a snapshot; None for unknown, not installed, or not a version."""
     return None if text is None or text == "none" else parse(text)

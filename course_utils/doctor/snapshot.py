@@ -6,27 +6,18 @@ None means unknown, the word "none" means looked for and not there. A snapshot h
 from __future__ import annotations
 
 import json
-import types
-import typing
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from course_utils.reporting.near_names import suggest
 from course_utils.reporting.tables import html_table, text_table
 
 FORMAT = 1
 KIND = "course-snapshot"
 NONE = "none"
-LARGEST_FILE_BYTES = 1_000_000
 
 TorchImport = Literal["ok", "missing", "raised", "exited", "killed", "timed out"]
 State = Literal["usable", "present but unusable", "absent"]
 EnvironmentKind = Literal["venv", "uv", "conda", "system"]
-
-
-class SnapshotError(ValueError):
-    """A file or text that is no snapshot; the message is one sentence."""
 
 
 @dataclass(frozen=True)
@@ -137,11 +128,11 @@ class Snapshot:
     lab_executable: str | None = None
 
     def variable(self, name: str) -> Variable | None:
-        """Look up an environment variable; None where it is not set, or nothing is known of variables."""
+        """Return an environment variable; None where it is not set, or nothing is known of variables."""
         return next((variable for variable in self.variables or () if variable.name == name), None)
 
     def to_json(self) -> str:
-        """Write the snapshot as JSON; `from_json` reads it back."""
+        """Return the snapshot as JSON; `snapshot_file.from_json` reads it back."""
         return json.dumps({"kind": KIND, "format": FORMAT, **asdict(self)}, indent=2, ensure_ascii=False)
 
     def _rows(self) -> list[tuple[str, str]]:
@@ -160,99 +151,3 @@ class Snapshot:
 
     def _repr_html_(self) -> str:
         return html_table("Snapshot of a machine", self._rows())
-
-
-def _fits(value: object, kind: Any) -> bool:
-    """Say whether a JSON value has the type of a field."""
-    origin, parts = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (types.UnionType, typing.Union):  # X | None is the one or the other, by what X is
-        return any(_fits(value, part) for part in parts)
-    if origin is Literal:
-        return isinstance(value, str) and value in parts
-    if origin is tuple:
-        return isinstance(value, list) and all(_fits(item, parts[0]) for item in value)
-    if kind is Variable:
-        hints = typing.get_type_hints(Variable)
-        return isinstance(value, dict) and all(_fits(value.get(name), part) for name, part in hints.items())
-    # text holds nothing that a terminal would obey: a snapshot comes from somebody else's machine
-    printable = not isinstance(value, str) or value.isprintable()
-    return isinstance(value, kind) and printable and not (kind is int and isinstance(value, bool))
-
-
-def _wanted(kind: Any) -> str:
-    """Name a field's type for a reader."""
-    parts = [part for part in typing.get_args(kind) if part is not types.NoneType]
-    part = parts[0] if parts else kind
-    if typing.get_origin(part) is Literal:
-        return "one of " + ", ".join(map(repr, typing.get_args(part)))
-    names = {str: "printable text on one line", int: "a whole number", bool: "true or false"}
-    return names.get(part, "a list")
-
-
-def from_json(text: str) -> Snapshot:
-    """Read a snapshot that `Snapshot.to_json` wrote; what it does not say is unknown.
-
-    Raises:
-        SnapshotError: when the text is no snapshot, or one of a newer course; one sentence.
-    """
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise SnapshotError("it is not JSON; a snapshot is what `course doctor --save FILE` writes") from error
-    if not isinstance(data, dict) or data.get("kind") != KIND:
-        raise SnapshotError(
-            f'it is JSON but no snapshot: its "kind" is not "{KIND}"; write one with `course doctor --save FILE`'
-        )
-    number = data.get("format")
-    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-        raise SnapshotError(f"its format is {number!r}, not a number from 1 to {FORMAT}; save the snapshot again")
-    if number > FORMAT:
-        raise SnapshotError(f"its format is {number}, this course reads up to {FORMAT}; update the course")
-    kinds = typing.get_type_hints(Snapshot)
-    values: dict[str, Any] = {}
-    for name, value in data.items():
-        if name in ("kind", "format"):
-            continue
-        if name not in kinds:
-            raise SnapshotError(f"it has a field {name!r} that format {FORMAT} does not know; {suggest(name, kinds)}")
-        if not _fits(value, kinds[name]):
-            raise SnapshotError(f"its field {name!r} is {_short(value)}; it has to be {_wanted(kinds[name])} or null")
-        values[name] = value
-    for name in ("shell_exports", "openmp", "package_indexes"):
-        if values.get(name) is not None:
-            values[name] = tuple(values[name])
-    if values.get("variables") is not None:
-        values["variables"] = tuple(
-            Variable(item["name"], item["value"], item.get("before_torch")) for item in values["variables"]
-        )
-    return Snapshot(**values)
-
-
-def _short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=True)
-    return text if len(text) <= 40 else text[:37] + "..."
-
-
-def read_snapshot(path: Path | str) -> Snapshot:
-    """Read a snapshot file.
-
-    Raises:
-        SnapshotError: when it cannot be read or is no snapshot; one sentence that names the file.
-    """
-    path = Path(path)
-    try:
-        if not path.is_file():
-            raise SnapshotError(f"{path} is not a file; give the file that `course doctor --save FILE` wrote")
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE_BYTES + 1)
-        if len(content) > LARGEST_FILE_BYTES:
-            raise SnapshotError(f"{path} is larger than {LARGEST_FILE_BYTES} bytes, so it is no snapshot")
-        return from_json(content.decode("utf-8-sig"))
-    except OSError as error:
-        raise SnapshotError(f"{path} cannot be read ({error.strerror}); check the name and the permissions") from error
-    except UnicodeDecodeError as error:
-        raise SnapshotError(f"{path} is not text; give the file that `course doctor --save FILE` wrote") from error
-    except SnapshotError as error:
-        if str(error).startswith(str(path)):
-            raise
-        raise SnapshotError(f"{path} cannot be used: {error}") from error

@@ -48,7 +48,7 @@ INDEX_VARIABLES = ("UV_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX", "UV_EXTRA_IND
 
 
 def package_version(name: str) -> str:
-    """Read the installed version of a package, or "none"."""
+    """Return the installed version of a package, or "none"."""
     try:
         return metadata.version(name) or NONE
     except metadata.PackageNotFoundError:
@@ -56,7 +56,7 @@ def package_version(name: str) -> str:
 
 
 def environment_kind(prefix: Path) -> str:
-    """Say what made a Python environment, from the marks in its folder."""
+    """Return what made a Python environment, from the marks in its folder."""
     if (prefix / "conda-meta").is_dir():
         return "conda"
     settings = read_file(str(prefix / "pyvenv.cfg"))
@@ -66,7 +66,7 @@ def environment_kind(prefix: Path) -> str:
 
 
 def openmp_files(prefix: Path) -> tuple[str, ...]:
-    """List the files of libomp and libiomp5 in an environment, relative to it; several names of one file count once."""
+    """Return the files of libomp and libiomp5 in an environment, relative to it, each file once."""
     names = ("libomp.dylib", "libiomp5.dylib", "libomp.so*", "libiomp5.so*", "libomp-*.so*", "libiomp5-*.so*")
     packages = "lib/python*/site-packages"
     folders = ("lib", f"{packages}/*/lib", f"{packages}/*/.dylibs", f"{packages}/*/*/.dylibs", f"{packages}/*.libs")
@@ -79,7 +79,7 @@ def openmp_files(prefix: Path) -> tuple[str, ...]:
 
 
 def package_indexes() -> tuple[str, ...] | None:
-    """List pip's and uv's settings of package indexes; None where pip cannot be asked and no variable is set."""
+    """Return pip's and uv's settings of package indexes; None where pip cannot be asked and no variable is set."""
     answer = ask(sys.executable, "-m", "pip", "config", "list", time_limit_s=20)
     lines = re.findall(r"^(\S*(?:index-url|find-links))='(.*)'$", answer or "", re.MULTILINE)
     found = [f"{name}={address}" for name, address in lines]
@@ -91,7 +91,7 @@ def package_indexes() -> tuple[str, ...] | None:
 
 
 def kernel_python() -> str | None:
-    """Find the Python that Jupyter's "python3" kernel starts; None where the kernel follows JupyterLab's own."""
+    """Return the Python that Jupyter's "python3" kernel starts; None where the kernel follows JupyterLab's own."""
     try:
         from jupyter_core.paths import jupyter_path
 
@@ -104,7 +104,7 @@ def kernel_python() -> str | None:
 
 
 def lab_python() -> str | None:
-    """Find the Python of the JupyterLab that started this kernel, from its command line; None if unknown."""
+    """Return the Python of the JupyterLab that started this kernel, from its command line; None if unknown."""
     parent = os.environ.get("JPY_PARENT_PID", "")
     if not parent.isdigit():
         return None
@@ -116,13 +116,13 @@ def lab_python() -> str | None:
 
 
 def shell_exports(cells: Iterable[str]) -> tuple[str, ...]:
-    """Find the variables that notebook cells exported in a shell of their own (`!export NAME=1`, `%%bash`)."""
+    """Return the variables that notebook cells exported in a shell of their own (`!export NAME=1`, `%%bash`)."""
     wanted = "|".join(VARIABLES)
     return tuple(dict.fromkeys(name for cell in cells for name in re.findall(rf"\bexport\s+({wanted})\b", cell)))
 
 
 def set_after_torch(cells: Iterable[str], name: str) -> bool:
-    """Say whether a notebook's cells show that a variable was set after `import torch` had run.
+    """Return whether a notebook's cells show that a variable was set after `import torch` had run.
 
     Args:
         cells: what was entered, in the order in which it ran.
@@ -144,7 +144,7 @@ def notebook_cells() -> list[str] | None:
 
 
 def read_variables(record: StartRecord, *, fallback_on: bool | None, cells: Iterable[str] = ()) -> tuple[Variable, ...]:
-    """Read the environment variables that matter, and whether torch saw them.
+    """Return the environment variables that matter, and whether torch saw them.
 
     Args:
         record: what is known of the moment torch loaded.
@@ -167,7 +167,7 @@ def read_variables(record: StartRecord, *, fallback_on: bool | None, cells: Iter
 
 
 def read_surroundings() -> dict[str, Any]:
-    """Read this environment's values for the fields of `Snapshot`."""
+    """Return this environment's values for the fields of `Snapshot`."""
     prefix = Path(sys.prefix)
     cells = notebook_cells()
     in_notebook = cells is not None and "ipykernel" in sys.modules

@@ -1,4 +1,4 @@
-"""Import torch and try its devices, in a process that may die of it; `torch_probe` starts this as a script.
+"""Import torch and try its devices, in a subprocess that may crash; `torch_probe` starts this as a script.
 
 Each step's answer is written at once, one JSON object a line, so that what came before a crash is kept. Before torch
 only the standard library is imported. Arguments: the file to write, and the folder that holds `course_utils`.

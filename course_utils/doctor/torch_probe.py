@@ -76,7 +76,7 @@ def _read_steps(answer: Path) -> Iterator[Found]:
 
 
 def _last_words(errors: Path) -> str:
-    """Find the line on standard error that says most: OpenMP's own, else the last one."""
+    """Return the line on standard error that says most: OpenMP's own, else the last one."""
     lines = [line.strip() for line in errors.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
     telling = [line for line in lines if line.startswith(("OMP: Error", "libc++abi", "dyld"))]
     return (telling or lines or [""])[-1 if not telling else 0]

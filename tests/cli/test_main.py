@@ -158,7 +158,7 @@ def test_doctor_save_and_read(tmp_path, capsys):
     [
         (["--snapshot", "gone.json"], "gone.json is not a file"),
         (["--snapshot", "notes.txt"], "notes.txt cannot be used: it is not JSON"),
-        (["--save", "notes.txt"], "notes.txt exists and is no snapshot"),
+        (["--save", "notes.txt"], "notes.txt exists and is not a snapshot"),
         (["--save", "no/folder/x.json"], "there is no folder"),
         (["--save", "x.json", "--snapshot", "notes.txt"], "use one of them"),
     ],

@@ -8,7 +8,7 @@ import pytest
 from support.described_machines import MAC, MACHINES, mac, with_late
 from support.found import found
 
-from course_utils.doctor import Report, Snapshot, Variable, diagnose, from_json
+from course_utils.doctor import DoctorReport, Snapshot, Variable, diagnose, from_json
 from course_utils.doctor.diagnose import CAUSES, RULES
 from course_utils.doctor.findings import SEVERITIES
 
@@ -58,7 +58,7 @@ def test_order(machine):
 def test_only_a_usable_mps_is_well():
     """All is well on exactly those machines where MPS computed and only notes were found."""
     for machine in found(MACHINES):
-        report = Report.of(machine.snapshot)
+        report = DoctorReport.of(machine.snapshot)
         usable = machine.snapshot.system == "Darwin" and machine.snapshot.mps_state == "usable"
         assert report.all_well == (usable and all(f.severity == "note" for f in report.findings)), machine.name
 
@@ -132,7 +132,7 @@ def test_any_snapshot_can_be_diagnosed_and_printed():
     for _ in range(1500):
         values = {name: chance.choice([None, chance.choice(pool[name])]) for name in hints}
         snapshot = Snapshot(**values)
-        report = Report.of(snapshot)
+        report = DoctorReport.of(snapshot)
         assert str(report)
         assert report._repr_html_()
         assert diagnose(from_json(snapshot.to_json())) == report.findings

@@ -5,12 +5,12 @@ import json
 import pytest
 from support.described_machines import LINUX, MAC, MACHINES, mac, with_variables
 
-from course_utils.doctor import Finding, Report, Snapshot
+from course_utils.doctor import Diagnosis, DoctorReport, Snapshot
 
 
 def test_linux_first_lines():
     """On Linux the first lines say that it is Linux, what works and what does not."""
-    first, works, fails = Report.of(LINUX).headline
+    first, works, fails = DoctorReport.of(LINUX).headline
 
     assert first == "This is Linux (Ubuntu 24.04.1 LTS, x86_64, AMD Ryzen 7 5800X)."
     assert works == "Works:         the CPU, with torch 2.14.1: every lesson runs on it"
@@ -19,7 +19,7 @@ def test_linux_first_lines():
 
 def test_mac_first_lines():
     """On a Mac they name macOS, the model, the chip, and MPS with its reason."""
-    first, works = Report.of(MAC).headline
+    first, works = DoctorReport.of(MAC).headline
 
     assert first == "This is macOS 15.6.1 on a Mac (MacBookPro18,3, Apple M1 Pro, Python for arm64)."
     assert "MPS: a 64x64 matrix product on it equals the CPU's" in works
@@ -27,19 +27,19 @@ def test_mac_first_lines():
 
 def test_hidden_version_is_named():
     """A macOS that calls itself 10.16 is named as what it is, and as what it said."""
-    first = Report.of(mac(os_version="10.16", kernel="25.1.0")).headline[0]
+    first = DoctorReport.of(mac(os_version="10.16", kernel="25.1.0")).headline[0]
     assert "macOS 26 (reported as 10.16)" in first
 
 
 def test_nothing_known():
     """An empty snapshot reports that nothing is known."""
-    assert "Nothing is known of torch" in str(Report.of(Snapshot()))
+    assert "Nothing is known of torch" in str(DoctorReport.of(Snapshot()))
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
 def test_text_has_icon_and_word_and_no_colour(machine):
     """Each finding begins with an icon and the word for it, commands stay on one line, and no escape is printed."""
-    report = Report.of(machine.snapshot)
+    report = DoctorReport.of(machine.snapshot)
     text = str(report)
 
     assert "\x1b" not in text
@@ -52,7 +52,7 @@ def test_text_has_icon_and_word_and_no_colour(machine):
 
 def test_html_is_escaped():
     """What a snapshot holds is escaped in a notebook."""
-    page = Report.of(with_variables(mac(chip="<script>"), COURSE_DEVICE="<img>"))._repr_html_()
+    page = DoctorReport.of(with_variables(mac(chip="<script>"), COURSE_DEVICE="<img>"))._repr_html_()
 
     assert "<script>" not in page
     assert "<img>" not in page
@@ -61,7 +61,7 @@ def test_html_is_escaped():
 
 def test_json():
     """The JSON form has the verdict and every finding's fields."""
-    report = json.loads(Report.of(LINUX).to_json())
+    report = json.loads(DoctorReport.of(LINUX).to_json())
 
     assert report["mps_usable"] is False
     assert report["findings"][0]["code"] == "linux"
@@ -70,7 +70,7 @@ def test_json():
 
 def test_finding_prints_what_it_follows_from():
     """A consequence says which finding to fix first."""
-    finding = Finding("warning", "b", "What.", "known", "fix", "do it", "source", follows_from="a")
+    finding = Diagnosis("warning", "b", "What.", "known", "fix", "do it", "source", follows_from="a")
 
     assert "from a: fix that first" in str(finding)
     assert "<pre>do it</pre>" in finding._repr_html_()

@@ -57,8 +57,7 @@ UNAVAILABLE = {
 UNUSABLE = {
     "mps_state": "present but unusable",
     "mps_reason": "torch offers it, but a 64x64 matrix product failed: MPS backend out of memory (MPS allocated: "
-    "0 bytes, "
-    "other allocations: 0 bytes, max allowed: 7.93 GB). Tried to allocate 256 bytes on private pool.",
+    "0 bytes, other allocations: 0 bytes, max allowed: 7.93 GB). Tried to allocate 256 bytes on private pool.",
     "gpu": None,
 }
 NO_TORCH = {
@@ -411,8 +410,8 @@ METAL = (
         mac(
             **UNAVAILABLE,
             torch="2.15.0",
-            mps_message="RuntimeError: MPS backend is unavailable: no supported Metal GPU was found. This can "
-            "happen when running inside a virtual machine, sandbox or container without GPU access",
+            mps_message="RuntimeError: MPS backend is unavailable: no supported Metal GPU was found. This can happen "
+            "when running inside a virtual machine, sandbox or container without GPU access",
         ),
         "sandboxed",
         "Terminal",
@@ -423,8 +422,8 @@ METAL = (
             **UNAVAILABLE,
             os_version="26.2",
             kernel="25.2.0",
-            mps_message="RuntimeError: The MPS backend is supported on macOS 14.0+. Current OS version can be "
-            "queried using `sw_vers`",
+            mps_message="RuntimeError: The MPS backend is supported on macOS 14.0+. Current OS version can be queried "
+            "using `sw_vers`",
         ),
         "sandboxed",
         "outside of any sandbox",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from course_utils.doctor.findings import Finding
+from course_utils.doctor.findings import Diagnosis
 from course_utils.doctor.snapshot import Snapshot
 
-Rule = Callable[[Snapshot], Finding | None]
+Rule = Callable[[Snapshot], Diagnosis | None]

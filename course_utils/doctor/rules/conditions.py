@@ -9,16 +9,14 @@ from course_utils.data.versions import Version, exactly, macos_version
 from course_utils.doctor.requirements import course_bounds, known, newest_torch, torchvision_for
 from course_utils.doctor.snapshot import NONE, Snapshot
 
-APPLE_CPU = "Apple (CPU implementer 0x61)"
-
 
 def is_mac(snapshot: Snapshot) -> bool:
-    """Say whether the system is macOS."""
+    """Return whether the system is macOS."""
     return snapshot.system == "Darwin"
 
 
 def has_apple_chip(snapshot: Snapshot) -> bool | None:
-    """Say whether this computer has an Apple chip, also behind Rosetta."""
+    """Return whether this computer has an Apple chip, also behind Rosetta."""
     if snapshot.machine == "arm64" or snapshot.translated or snapshot.apple_silicon:
         return True
     if snapshot.chip is not None and snapshot.chip != NONE:
@@ -30,17 +28,17 @@ def has_apple_chip(snapshot: Snapshot) -> bool | None:
 
 
 def is_intel_python(snapshot: Snapshot) -> bool:
-    """Say whether this Python is built for Intel processors, on a Mac."""
+    """Return whether this Python is built for Intel processors, on a Mac."""
     return is_mac(snapshot) and snapshot.machine in ("x86_64", "i386")
 
 
 def macos(snapshot: Snapshot) -> Version | None:
-    """Work out the version of macOS; None off a Mac or where it is unknown."""
+    """Return the version of macOS; None off a Mac or where it is unknown."""
     return macos_version(snapshot.os_version, snapshot.kernel) if is_mac(snapshot) else None
 
 
 def macos_text(snapshot: Snapshot) -> str:
-    """Name the version of macOS for a reader, and say so when the system hid it."""
+    """Return the version of macOS for a reader, and that the system hid it where it did."""
     version = macos(snapshot)
     if version is None:
         return f"macOS {snapshot.os_version}" if snapshot.os_version else "macOS of unknown version"
@@ -50,7 +48,7 @@ def macos_text(snapshot: Snapshot) -> str:
 
 
 def virtual_signs(snapshot: Snapshot) -> tuple[str, ...]:
-    """List what shows that this Mac is a virtual one."""
+    """Return what shows that this Mac is a virtual one."""
     signs = []
     if snapshot.virtual_machine:
         signs.append("a hypervisor is present (kern.hv_vmm_present = 1)")
@@ -66,17 +64,17 @@ def virtual_signs(snapshot: Snapshot) -> tuple[str, ...]:
 
 
 def in_ci(snapshot: Snapshot) -> bool:
-    """Say whether a continuous integration service runs this."""
+    """Return whether a continuous integration service runs this."""
     return snapshot.ci not in (None, NONE)
 
 
 def torch_version(snapshot: Snapshot) -> Version | None:
-    """Read the installed torch's version; None for unknown or not installed."""
+    """Return the installed torch's version; None for unknown or not installed."""
     return known(snapshot.torch)
 
 
 def best_torch(snapshot: Snapshot) -> str | None:
-    """Find the newest torch with a usable MPS on this macOS and a wheel for this Python, within the course's bounds.
+    """Return the newest torch with a usable MPS on this macOS and a wheel for this Python, within the course's bounds.
 
     Where nothing within the bounds fits, the newest that fits at all; None if there is none.
     """
@@ -86,14 +84,14 @@ def best_torch(snapshot: Snapshot) -> str | None:
 
 
 def pip_install(snapshot: Snapshot, *requirements: str, flags: str = "") -> str:
-    """Write the command that installs into this environment, with uv where uv made it."""
+    """Return the command that installs into this environment, with uv where uv made it."""
     tool = "uv pip install" if snapshot.environment_kind == "uv" else "python -m pip install"
     words = [word if re.fullmatch(r"[\w.=-]+", word) else f'"{word}"' for word in requirements]
     return " ".join([tool, *([flags] if flags else []), *words])
 
 
 def install_torch(snapshot: Snapshot, torch: str, *, flags: str = "") -> str:
-    """Write the command that installs a torch and the torchvision that pairs with it."""
+    """Return the command that installs a torch and the torchvision that pairs with it."""
     return pip_install(snapshot, f"torch=={torch}", torchvision_for(exactly(torch)) or "torchvision", flags=flags)
 
 

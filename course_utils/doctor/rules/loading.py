@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from course_utils.doctor.findings import Finding
+from course_utils.doctor.findings import Diagnosis
 from course_utils.doctor.requirements import course_bounds, known, newest_intel_torch, pip_picks, torchvision_for
 from course_utils.doctor.rules import Rule
 from course_utils.doctor.rules.conditions import (
@@ -20,7 +20,7 @@ from course_utils.doctor.snapshot import NONE, Snapshot
 
 
 def _reinstall(snapshot: Snapshot) -> str:
-    """Write the command that installs the same torch afresh."""
+    """Return the command that installs the same torch afresh."""
     torch = torch_version(snapshot)
     flags = "--reinstall" if snapshot.environment_kind == "uv" else "--force-reinstall --no-cache-dir"
     if torch is None:
@@ -28,7 +28,7 @@ def _reinstall(snapshot: Snapshot) -> str:
     return pip_install(snapshot, f"torch=={torch}", torchvision_for(torch) or "torchvision", flags=flags)
 
 
-def torch_missing(snapshot: Snapshot) -> Finding | None:
+def torch_missing(snapshot: Snapshot) -> Diagnosis | None:
     """Without torch there is nothing to compute with."""
     if snapshot.torch_import != "missing" and not (snapshot.torch == NONE and snapshot.torch_import is None):
         return None
@@ -44,7 +44,7 @@ def torch_missing(snapshot: Snapshot) -> Finding | None:
         picked = pip_picks(version, known(snapshot.python))
         if picked is not None and picked != fitting:
             fix += f" (A plain `pip install torch` takes {picked}.)"
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="torch-missing",
         what="torch is not installed in this environment.",
@@ -55,14 +55,14 @@ def torch_missing(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def torch_shadowed(snapshot: Snapshot) -> Finding | None:
+def torch_shadowed(snapshot: Snapshot) -> Diagnosis | None:
     """A file or folder of one's own called torch hides the package."""
     path = snapshot.torch_file or ""
     own_file = re.search(r"[/\\]torch\.py$", path) is not None
     own_folder = "holds no Tensor" in (snapshot.torch_error or "")
     if not own_file and not own_folder:
         return None
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="torch-shadowed",
         what="Something else is called torch and is imported instead of the package.",
@@ -74,12 +74,12 @@ def torch_shadowed(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def wrong_architecture(snapshot: Snapshot) -> Finding | None:
+def wrong_architecture(snapshot: Snapshot) -> Diagnosis | None:
     """A library for another processor cannot be loaded: two Pythons share a folder, or conda mixed its platforms."""
     error = snapshot.torch_error or ""
     if "incompatible architecture" not in error and "wrong architecture" not in error:
         return None
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="wrong-architecture",
         what="A library of torch is built for another processor than this Python.",
@@ -91,17 +91,17 @@ def wrong_architecture(snapshot: Snapshot) -> Finding | None:
 
 
 def _fresh(snapshot: Snapshot) -> str:
-    """Write the command that makes the environment afresh."""
+    """Return the command that makes the environment afresh."""
     if snapshot.environment_kind == "conda":
         return "CONDA_SUBDIR=osx-arm64 conda env create -f environment.yml"
     return "rm -r .venv && make lab"
 
 
-def torch_broken(snapshot: Snapshot) -> Finding | None:
+def torch_broken(snapshot: Snapshot) -> Diagnosis | None:
     """Installed, and importing it raises."""
     if snapshot.torch_import != "raised" or wrong_architecture(snapshot):
         return None
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="torch-broken",
         what="torch is installed and does not load: importing it raises an error.",
@@ -112,14 +112,14 @@ def torch_broken(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def torch_aborts(snapshot: Snapshot) -> Finding | None:
+def torch_aborts(snapshot: Snapshot) -> Diagnosis | None:
     """Importing torch ends the process."""
     if snapshot.torch_import not in ("killed", "exited"):
         return None
     fix = "Install it afresh; should that not help, make a new environment, with torch from one source only."
     if "SIGILL" in (snapshot.torch_error or ""):
         fix = "This processor, or its emulation, lacks an instruction that torch uses: use a native Python. " + fix
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="torch-aborts",
         what="Importing torch ends the process: a notebook would say that its kernel died.",
@@ -130,28 +130,27 @@ def torch_aborts(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def torch_hangs(snapshot: Snapshot) -> Finding | None:
+def torch_hangs(snapshot: Snapshot) -> Diagnosis | None:
     """Importing torch does not come back."""
     if snapshot.torch_import != "timed out":
         return None
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="torch-hangs",
         what="Importing torch does not come back.",
         how_known=snapshot.torch_error or "the time limit was reached",
-        fix="Try once more, since a first import from a slow disk or under a virus scanner takes long; then see "
-        "where it "
-        "waits, and install it afresh.",
+        fix="Try once more, since a first import from a slow disk or under a virus scanner takes long; then see where "
+        "it waits, and install it afresh.",
         command="python -X faulthandler -c 'import faulthandler; faulthandler.dump_traceback_later(60); import torch'",
         source="the import was tried in a process of its own",
     )
 
 
-def torch_unknown(snapshot: Snapshot) -> Finding | None:
+def torch_unknown(snapshot: Snapshot) -> Diagnosis | None:
     """A snapshot that says nothing of torch."""
     if snapshot.system is None or snapshot.torch is not None or snapshot.torch_import is not None:
         return None
-    return Finding(
+    return Diagnosis(
         severity="warning",
         code="torch-unknown",
         what="The snapshot does not say whether torch is installed and loads.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from course_utils.data.versions import exactly
-from course_utils.doctor.findings import Finding
+from course_utils.doctor.findings import Diagnosis
 from course_utils.doctor.requirements import macos_needed
 from course_utils.doctor.rules import Rule
 from course_utils.doctor.rules.conditions import (
@@ -24,13 +24,13 @@ from course_utils.doctor.snapshot import NONE, Snapshot
 
 
 def _torch_loads(snapshot: Snapshot) -> bool:
-    """Say whether there is a torch to ask for MPS, on a Mac, with an arm64 Python."""
+    """Return whether there is a torch to ask for MPS, on a Mac, with an arm64 Python."""
     if not is_mac(snapshot) or is_intel_python(snapshot) or snapshot.torch == NONE or torch_shadowed(snapshot):
         return False
     return snapshot.torch_import in (None, "ok") and (snapshot.torch, snapshot.torch_import) != (None, None)
 
 
-def torch_without_mps(snapshot: Snapshot) -> Finding | None:
+def torch_without_mps(snapshot: Snapshot) -> Diagnosis | None:
     """A torch that was built without MPS: a CPU-only conda package, or a build of one's own."""
     if not _torch_loads(snapshot) or snapshot.mps_built is not False:
         return None
@@ -40,7 +40,7 @@ def torch_without_mps(snapshot: Snapshot) -> Finding | None:
     fitting = best_torch(snapshot)
     flags = "--reinstall" if snapshot.environment_kind == "uv" else "--force-reinstall"
     conda = " Remove conda's torch first: `conda remove pytorch`." if snapshot.environment_kind == "conda" else ""
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="torch-without-mps",
         what=f"torch {snapshot.torch or ''} was built without MPS.".replace("  ", " "),
@@ -52,7 +52,7 @@ def torch_without_mps(snapshot: Snapshot) -> Finding | None:
 
 
 def _misleading(snapshot: Snapshot) -> str | None:
-    """Notice that torch's message asks for a macOS that this Mac has."""
+    """Return that torch's message asks for a macOS that this Mac has; None where it does not."""
     asked = re.search(r"macOS (\d+(?:\.\d+)?)\+", snapshot.mps_message or "")
     version = macos(snapshot)
     if asked is None or version is None or not version.at_least(asked[1]):
@@ -60,7 +60,7 @@ def _misleading(snapshot: Snapshot) -> str | None:
     return f"torch's message asks for macOS {asked[1]}, which this Mac has, so the message is misleading"
 
 
-def metal_hidden(snapshot: Snapshot) -> Finding | None:
+def metal_hidden(snapshot: Snapshot) -> Diagnosis | None:
     """Everything fits and yet torch finds no Metal device: a sandbox hides it from this process."""
     if not _torch_loads(snapshot) or snapshot.mps_built is False or snapshot.mps_available is not False:
         return None
@@ -75,7 +75,7 @@ def metal_hidden(snapshot: Snapshot) -> Finding | None:
     if need is None and torch is not None:  # older than MPS: another rule says so
         return None
     if missing and not sandbox and not says_no_gpu:
-        return Finding(
+        return Diagnosis(
             severity="error",
             code="cause-unknown",
             what="MPS is not available, and the snapshot does not say enough to tell why.",
@@ -91,23 +91,21 @@ def metal_hidden(snapshot: Snapshot) -> Finding | None:
     signs += [text] if (text := _misleading(snapshot)) else []
     signs += ["a virtual machine is not excluded"] if snapshot.virtual_machine is None else []
     surely = "A sandbox" if sandbox else "Most likely a sandbox"
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="sandboxed",
-        what=f"Metal is hidden from this process: torch finds no GPU. {surely} (of an editor, an agent or an app) "
-        "does it.",
+        what=f"Metal is hidden from this process: torch finds no GPU. {surely} (of an editor, an agent or an app) does "
+        "it.",
         how_known="; ".join(signs),
-        fix="Run it in the Terminal app, logged in at the Mac, outside of any sandbox; should MPS be missing "
-        "there too, "
-        "restart the Mac, then send the snapshot. Another torch does not help.",
+        fix="Run it in the Terminal app, logged in at the Mac, outside of any sandbox; should MPS be missing there "
+        "too, restart the Mac, then send the snapshot. Another torch does not help.",
         command="course doctor",
-        source="openai/codex #10199 (macOS 26.2); pytorch #167679, #177819 (misleading text in 2.9 to 2.14); "
-        "torch 2.15's "
-        "own message names sandboxes",
+        source="openai/codex #10199 (macOS 26.2); pytorch #167679, #177819 (misleading text in 2.9 to 2.14); torch "
+        "2.15's own message names sandboxes",
     )
 
 
-def mps_unusable(snapshot: Snapshot) -> Finding | None:
+def mps_unusable(snapshot: Snapshot) -> Diagnosis | None:
     """Available, says torch, and a computation fails or is wrong."""
     if not _torch_loads(snapshot) or snapshot.mps_state != "present but unusable":
         return None
@@ -124,7 +122,7 @@ def mps_unusable(snapshot: Snapshot) -> Finding | None:
     fitting = best_torch(snapshot)
     torch = torch_version(snapshot)
     newer = fitting is not None and torch is not None and not torch.at_least(str(exactly(fitting)))
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="mps-unusable",
         what=what,
@@ -135,7 +133,7 @@ def mps_unusable(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def mps_unproved(snapshot: Snapshot) -> Finding | None:
+def mps_unproved(snapshot: Snapshot) -> Diagnosis | None:
     """Available is a flag; only a computation shows that MPS works."""
     if not _torch_loads(snapshot) or snapshot.mps_built is False or snapshot.mps_available is False:
         return None
@@ -145,7 +143,7 @@ def mps_unproved(snapshot: Snapshot) -> Finding | None:
     if torch is not None and macos_needed(torch) is None:
         return None
     flag = "unknown" if snapshot.mps_available is None else "True"
-    return Finding(
+    return Diagnosis(
         severity="warning",
         code="mps-unproved",
         what="Nothing in the snapshot speaks against MPS, but nothing was computed on it.",

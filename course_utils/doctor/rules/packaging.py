@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from course_utils.doctor.findings import Finding
+from course_utils.doctor.findings import Diagnosis
 from course_utils.doctor.rules import Rule
 from course_utils.doctor.rules.conditions import environment_of, is_mac, quoted
 from course_utils.doctor.snapshot import Snapshot
@@ -15,7 +15,7 @@ _NO_SUCH_INDEX = re.compile(r"download\.pytorch\.org/whl/(?:nightly/|test/)?(?P<
 
 
 def _owner(path: str) -> str:
-    """Name what brought a library: a package of site-packages, or the environment itself (conda)."""
+    """Return the name of what brought a library: a package of site-packages, or the environment itself (conda)."""
     package = re.search(r"site-packages/([^/]+)/", path)
     if package is None:
         return "the environment (conda)"
@@ -23,7 +23,7 @@ def _owner(path: str) -> str:
     return "torch" if package[1] in ("torch", "functorch") else package[1].removesuffix(".libs")
 
 
-def openmp_duplicate(snapshot: Snapshot) -> Finding | None:
+def openmp_duplicate(snapshot: Snapshot) -> Diagnosis | None:
     """Two OpenMP runtimes in one process abort it, or compute wrongly."""
     files = [path for path in snapshot.openmp or () if re.search(r"lib(?:omp|iomp5)\b", path)]
     owners = list(dict.fromkeys(_owner(path) for path in files))
@@ -35,7 +35,7 @@ def openmp_duplicate(snapshot: Snapshot) -> Finding | None:
     signs = [said] if said else []
     signs += [f"the environment holds {', '.join(files)}"] if len(owners) > 1 else []
     conda = snapshot.environment_kind == "conda"
-    return Finding(
+    return Diagnosis(
         severity="error" if said else "warning",
         code="openmp-duplicate",
         what="Two OpenMP runtimes"
@@ -49,7 +49,7 @@ def openmp_duplicate(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def wrong_index(snapshot: Snapshot) -> Finding | None:
+def wrong_index(snapshot: Snapshot) -> Diagnosis | None:
     """An index without macOS wheels, or one that does not exist."""
     if not is_mac(snapshot):
         return None
@@ -63,13 +63,13 @@ def wrong_index(snapshot: Snapshot) -> Finding | None:
             what = f"The package index is PyTorch's for {kind} ({address}): it has no wheels for macOS."
         else:
             what = f"The package index {address} does not exist: macOS wheels are in the ordinary Python package index."
-        return Finding(
+        return Diagnosis(
             severity="warning",
             code="wrong-index",
             what=what,
             how_known=f"{name} is {address}",
-            fix="Remove the setting; on a Mac plain `pip install torch torchvision` takes the arm64 wheel, which "
-            "holds MPS.",
+            fix="Remove the setting; on a Mac plain `pip install torch torchvision` takes the arm64 wheel, which holds "
+            "MPS.",
             command=_unset(name),
             source="Apple's page on PyTorch for Metal; pytorch #157271, #167679 (no index called mps or macos)",
         )
@@ -77,7 +77,7 @@ def wrong_index(snapshot: Snapshot) -> Finding | None:
 
 
 def _unset(name: str) -> str | None:
-    """Write the command that removes an index setting of pip or uv."""
+    """Return the command that removes an index setting of pip or uv."""
     if name.startswith("UV_"):
         return f"unset {name}"
     if name.startswith(":env:."):
@@ -85,14 +85,14 @@ def _unset(name: str) -> str | None:
     return f"python -m pip config unset {name}" if re.fullmatch(r"[\w.-]+", name) else None
 
 
-def kernel_elsewhere(snapshot: Snapshot) -> Finding | None:
+def kernel_elsewhere(snapshot: Snapshot) -> Diagnosis | None:
     """Notebooks run with the Python of another environment than the one the doctor looks at."""
     here = snapshot.executable or (f"{snapshot.prefix}/bin/python" if snapshot.prefix else None)
     if here is None or snapshot.kernel_executable is None:
         return None
     kernel, lab = environment_of(snapshot.kernel_executable), snapshot.lab_executable
     if kernel != environment_of(here):
-        return Finding(
+        return Diagnosis(
             severity="warning",
             code="kernel-elsewhere",
             what="JupyterLab's kernel is another environment: notebooks do not use the torch that is installed here.",
@@ -104,7 +104,7 @@ def kernel_elsewhere(snapshot: Snapshot) -> Finding | None:
         )
     if not snapshot.in_notebook or lab is None or environment_of(lab) == kernel:
         return None
-    return Finding(
+    return Diagnosis(
         # a central JupyterLab with kernels from elsewhere is a fair set-up, as long as MPS computes in this one
         severity="note" if snapshot.mps_state == "usable" else "warning",
         code="kernel-elsewhere",
@@ -118,12 +118,12 @@ def kernel_elsewhere(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def lab_elsewhere(snapshot: Snapshot) -> Finding | None:
+def lab_elsewhere(snapshot: Snapshot) -> Diagnosis | None:
     """The jupyter-lab on the PATH belongs to another environment."""
     here, lab = snapshot.executable, snapshot.lab_executable
     if snapshot.in_notebook or here is None or lab is None or environment_of(lab) == environment_of(here):
         return None
-    return Finding(
+    return Diagnosis(
         severity="note",
         code="lab-elsewhere",
         what="The `jupyter lab` of this terminal is another environment's, whose notebooks may lack this torch.",

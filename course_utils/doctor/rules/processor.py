@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course_utils.doctor.findings import Finding, Severity
+from course_utils.doctor.findings import Diagnosis, Severity
 from course_utils.doctor.requirements import newest_intel_torch
 from course_utils.doctor.rules import Rule
 from course_utils.doctor.rules.conditions import (
@@ -18,7 +18,7 @@ MINIFORGE = "https://github.com/conda-forge/miniforge/releases/latest/download/M
 
 
 def _arm_python(snapshot: Snapshot) -> tuple[str, str]:
-    """Say how to get an arm64 Python, in the way that this one was installed: words and command."""
+    """Return how to get an arm64 Python, in the way that this one was installed: words and command."""
     executable, kind = snapshot.executable or "", snapshot.environment_kind
     if "Python.framework" in executable and "homebrew" not in executable.lower():
         return (
@@ -42,7 +42,7 @@ def _arm_python(snapshot: Snapshot) -> tuple[str, str]:
     )
 
 
-def rosetta(snapshot: Snapshot) -> Finding | None:
+def rosetta(snapshot: Snapshot) -> Diagnosis | None:
     """An Intel Python on an Apple chip runs translated, gets torch 2.2.2 at most, and has no MPS."""
     if not is_intel_python(snapshot) or not has_apple_chip(snapshot):
         return None
@@ -53,7 +53,7 @@ def rosetta(snapshot: Snapshot) -> Finding | None:
     subdir = snapshot.variable("CONDA_SUBDIR")
     signs += [f"CONDA_SUBDIR is {subdir.value}"] if subdir is not None else []
     fix, command = _arm_python(snapshot)
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="rosetta",
         what="This is an Intel Python under Rosetta on an Apple chip: the Mac can do MPS, this Python cannot.",
@@ -64,7 +64,7 @@ def rosetta(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def intel_mac(snapshot: Snapshot) -> Finding | None:
+def intel_mac(snapshot: Snapshot) -> Diagnosis | None:
     """A genuine Intel Mac ends at torch 2.2.2."""
     if not is_intel_python(snapshot) or has_apple_chip(snapshot) is not False:
         return None
@@ -72,38 +72,36 @@ def intel_mac(snapshot: Snapshot) -> Finding | None:
     signs = [f"machine is {snapshot.machine}"]
     signs += ["not translated"] if snapshot.translated is False else []
     signs += [f"the chip is {snapshot.chip!r}"] if snapshot.chip else []
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="intel-mac",
-        what=f"This is a genuine Intel Mac: torch {torch} is the last for it, and the course needs an Apple chip "
-        "or Linux.",
+        what=f"This is a genuine Intel Mac: torch {torch} is the last for it, and the course needs an Apple chip or "
+        "Linux.",
         how_known="; ".join(signs),
         fix=f"Use a Mac with an Apple chip, or Linux. For old code on this Mac: torch {torch} with numpy below 2, "
-        "Python "
-        "3.8 to 3.12.",
+        "Python 3.8 to 3.12.",
         command=f'python -m pip install "torch=={torch}" "torchvision=={torchvision}" "numpy<2"',
         source="pytorch #137281: macOS x86_64 builds ended; newest x86_64 wheel is torch 2.2.2",
     )
 
 
-def intel_python(snapshot: Snapshot) -> Finding | None:
+def intel_python(snapshot: Snapshot) -> Diagnosis | None:
     """An Intel Python on a Mac whose chip is unknown: either of the two."""
     if not is_intel_python(snapshot) or has_apple_chip(snapshot) is not None:
         return None
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="intel-python",
         what="This is an Intel Python on a Mac: under Rosetta if the chip is Apple's, else this is an Intel Mac.",
         how_known=f"machine is {snapshot.machine}; chip and translation are unknown",
-        fix="Ask the Mac: 1 means an Apple chip, so install an arm64 Python; an error means an Intel Mac, whose "
-        "last torch "
-        f"is {newest_intel_torch()[0]}.",
+        fix="Ask the Mac: 1 means an Apple chip, so install an arm64 Python; an error means an Intel Mac, whose last "
+        f"torch is {newest_intel_torch()[0]}.",
         command="sysctl -n hw.optional.arm64",
         source="Lightning #14634: platform.machine() alone does not tell Rosetta from Intel",
     )
 
 
-def virtual_mac(snapshot: Snapshot) -> Finding | None:
+def virtual_mac(snapshot: Snapshot) -> Diagnosis | None:
     """A virtual Mac offers a paravirtual GPU, on which MPS may be available and yet unusable."""
     signs = virtual_signs(snapshot)
     hosted = is_mac(snapshot) and in_ci(snapshot) and snapshot.mps_state == "present but unusable"
@@ -126,25 +124,25 @@ def virtual_mac(snapshot: Snapshot) -> Finding | None:
         fix += (
             "runners, macos-15 has been seen to compute on MPS; macos-26 cannot compile torch 2.14's Metal 4 shaders."
         )
-    return Finding(
+    return Diagnosis(
         severity=severity,
         code="virtual-mac",
         what=what,
         how_known="; ".join(known),
         fix=fix,
         command=None if usable else "COURSE_DEVICE=cpu course lab",
-        source="pytorch #125197, actions/runner-images #9918 (torch 2.3 to 2.14), kornia #4159; GitHub's runner "
-        "limits exclude MPS",
+        source="pytorch #125197, actions/runner-images #9918 (torch 2.3 to 2.14), kornia #4159; GitHub's runner limits "
+        "exclude MPS",
     )
 
 
-def old_sdk_python(snapshot: Snapshot) -> Finding | None:
+def old_sdk_python(snapshot: Snapshot) -> Diagnosis | None:
     """A Python that is told 10.16 was built for an SDK older than macOS 11."""
     if not is_mac(snapshot) or not (snapshot.os_version or "").startswith("10.16"):
         return None
     masked = snapshot.variable("SYSTEM_VERSION_COMPAT") is not None
     reason = "SYSTEM_VERSION_COMPAT is set" if masked else "it was built for an SDK older than macOS 11"
-    return Finding(
+    return Diagnosis(
         severity="warning",
         code="macos-masked",
         what="This Python is told macOS 10.16, which stands for any macOS from 11 on, so tools misjudge what fits.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from course_utils.data.versions import exactly
-from course_utils.doctor.findings import Finding
+from course_utils.doctor.findings import Diagnosis
 from course_utils.doctor.requirements import (
     course_bounds,
     known,
@@ -33,7 +33,7 @@ from course_utils.doctor.snapshot import NONE, Snapshot
 UPDATE_MACOS = "softwareupdate --list"
 
 
-def macos_against_torch(snapshot: Snapshot) -> Finding | None:
+def macos_against_torch(snapshot: Snapshot) -> Diagnosis | None:
     """Compare macOS with what this torch needs; pip does not, since it reads only the wheel's tag."""
     torch, version = torch_version(snapshot), macos(snapshot)
     if torch is None or version is None or is_intel_python(snapshot) or snapshot.mps_state == "usable":
@@ -51,12 +51,11 @@ def macos_against_torch(snapshot: Snapshot) -> Finding | None:
         known_by += f"; pip picks {picked} here, since its wheel's tag allows this macOS"
     fitting = best_torch(snapshot)
     if fitting and exactly(fitting).at_least(course_bounds().torch_from):
-        return Finding(
+        return Diagnosis(
             severity="error",
             code="torch-too-new",
-            what=f"torch {snapshot.torch} is too new for {macos_text(snapshot)}: pip installed it, and its MPS "
-            "needs macOS "
-            f"{need.macos}.",
+            what=f"torch {snapshot.torch} is too new for {macos_text(snapshot)}: pip installed it, and its MPS needs "
+            f"macOS {need.macos}.",
             how_known=known_by,
             fix=f"Install torch {fitting}, the newest whose MPS works here; or update macOS to {need.macos} or newer.",
             command=install_torch(snapshot, fitting),
@@ -72,7 +71,7 @@ def macos_against_torch(snapshot: Snapshot) -> Finding | None:
         other = f"Until then torch {alone} is the newest with MPS here, and it needs a Python from {low} to {high}."
     else:
         other = "No torch has MPS on this macOS; the lessons run on its CPU."
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="macos-too-old",
         what=f"{macos_text(snapshot)} is too old for torch {snapshot.torch}, whose MPS needs {at_least}macOS "
@@ -84,7 +83,7 @@ def macos_against_torch(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def torch_too_old(snapshot: Snapshot) -> Finding | None:
+def torch_too_old(snapshot: Snapshot) -> Diagnosis | None:
     """A torch before the course's bound does not wait for MPS in its own Timer, and lacks what lessons use."""
     torch, bounds = torch_version(snapshot), course_bounds()
     if torch is None or torch.at_least(bounds.torch_from):
@@ -104,12 +103,12 @@ def torch_too_old(snapshot: Snapshot) -> Finding | None:
     elif is_mac(snapshot) and fitting is not None:
         fix, command = f"Install torch {fitting}.", install_torch(snapshot, fitting)
     what = (
-        f"torch {snapshot.torch} is too old: before 2.9 torch.utils.benchmark.Timer does not wait for MPS, so it "
-        "times only the queueing."
+        f"torch {snapshot.torch} is too old: before 2.9 torch.utils.benchmark.Timer does not wait for MPS, so it times "
+        "only the queueing."
     )
     if without_mps:
         what = f"torch {snapshot.torch} is too old: MPS exists from torch 1.12 on."
-    return Finding(
+    return Diagnosis(
         severity="error" if without_mps and is_mac(snapshot) else "warning",
         code="torch-too-old",
         what=what,
@@ -120,12 +119,12 @@ def torch_too_old(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def torch_untested(snapshot: Snapshot) -> Finding | None:
+def torch_untested(snapshot: Snapshot) -> Diagnosis | None:
     """A torch beyond the course's bound may be fine; the lessons were not run with it."""
     torch, bounds = torch_version(snapshot), course_bounds()
     if torch is None or not torch.at_least(bounds.torch_below):
         return None
-    return Finding(
+    return Diagnosis(
         severity="note",
         code="torch-untested",
         what=f"torch {snapshot.torch} is newer than what the lessons were run with.",
@@ -136,7 +135,7 @@ def torch_untested(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def python_out_of_range(snapshot: Snapshot) -> Finding | None:
+def python_out_of_range(snapshot: Snapshot) -> Diagnosis | None:
     """The course, and each torch, run on a range of Pythons."""
     python, bounds = known(snapshot.python), course_bounds()
     if python is None or exactly(bounds.python_from).line <= python.line <= exactly(bounds.python_to).line:
@@ -149,7 +148,7 @@ def python_out_of_range(snapshot: Snapshot) -> Finding | None:
         new = 'conda create -n course "python=3.12"'
     elif snapshot.environment_kind == "uv":
         new = "uv venv --clear --python 3.12 .venv"
-    return Finding(
+    return Diagnosis(
         severity="error" if snapshot.torch == NONE or fitting is None else "warning",
         code="python-out-of-range",
         what=f"Python {snapshot.python} is outside of the course's range, {bounds.python_from} to {bounds.python_to}.",
@@ -160,13 +159,13 @@ def python_out_of_range(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def torchvision_mismatch(snapshot: Snapshot) -> Finding | None:
+def torchvision_mismatch(snapshot: Snapshot) -> Diagnosis | None:
     """A torchvision that was built for another torch fails at import or at its first operator."""
     torch, torchvision = torch_version(snapshot), known(snapshot.torchvision)
     if torch is None or torchvision is None or pairs(torch, torchvision) is not False:
         return None
     needed = torchvision_for(torch)
-    return Finding(
+    return Diagnosis(
         severity="warning",
         code="torchvision-mismatch",
         what=f"torchvision {snapshot.torchvision} was built for {torch_of(torchvision)}, not for torch "
@@ -178,13 +177,13 @@ def torchvision_mismatch(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def torchvision_missing(snapshot: Snapshot) -> Finding | None:
+def torchvision_missing(snapshot: Snapshot) -> Diagnosis | None:
     """The lessons take their models from torchvision."""
     torch = torch_version(snapshot)
     if snapshot.torchvision != NONE or torch is None:  # where torch is missing too, one command installs both
         return None
     needed = torchvision_for(torch) or "torchvision"
-    return Finding(
+    return Diagnosis(
         severity="warning",
         code="torchvision-missing",
         what="torchvision is not installed; lessons take their models from it.",
@@ -195,16 +194,16 @@ def torchvision_missing(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def numpy_too_new(snapshot: Snapshot) -> Finding | None:
+def numpy_too_new(snapshot: Snapshot) -> Diagnosis | None:
     """A torch before 2.3 was built against NumPy 1 and loses its bridge to NumPy 2."""
     torch, numpy = torch_version(snapshot), known(snapshot.numpy)
     if torch is None or numpy is None or torch.at_least("2.3") or not numpy.at_least("2"):
         return None
-    return Finding(
+    return Diagnosis(
         severity="warning",
         code="numpy-too-new",
-        what=f"NumPy {snapshot.numpy} is too new for torch {snapshot.torch}, which was built against NumPy 1: "
-        ".numpy() fails.",
+        what=f"NumPy {snapshot.numpy} is too new for torch {snapshot.torch}, which was built against NumPy 1: .numpy() "
+        "fails.",
         how_known=f"numpy is {snapshot.numpy}, torch is {snapshot.torch}",
         fix="Install a NumPy below 2, or a torch from 2.3 on where the machine allows it.",
         command=pip_install(snapshot, "numpy<2"),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from course_utils.doctor.findings import Finding
+from course_utils.doctor.findings import Diagnosis
 from course_utils.doctor.rules import Rule
 from course_utils.doctor.rules.conditions import is_mac, quoted
 from course_utils.doctor.snapshot import NONE, Snapshot
 
 
-def system_unknown(snapshot: Snapshot) -> Finding | None:
+def system_unknown(snapshot: Snapshot) -> Diagnosis | None:
     """Nothing can be said of a machine whose system is unknown."""
     if snapshot.system is not None:
         return None
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="system-unknown",
         what="The snapshot does not say which system this is, so nothing can be concluded.",
@@ -24,7 +24,7 @@ def system_unknown(snapshot: Snapshot) -> Finding | None:
 
 
 def mac_marks(snapshot: Snapshot) -> str | None:
-    """Say what shows that this Linux runs on a Mac."""
+    """Return what shows that this Linux runs on a Mac."""
     kernel, chip = snapshot.kernel or "", snapshot.chip or ""
     if "asahi" in kernel:
         return None
@@ -37,42 +37,41 @@ def mac_marks(snapshot: Snapshot) -> str | None:
     return None
 
 
-def container_on_mac(snapshot: Snapshot) -> Finding | None:
+def container_on_mac(snapshot: Snapshot) -> Diagnosis | None:
     """A container or virtual machine with Linux on a Mac has no Metal."""
     marks = mac_marks(snapshot) if snapshot.system == "Linux" else None
     if marks is None:
         return None
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="container-on-mac",
-        what="This is Linux in a container or virtual machine on a Mac; Metal, and so MPS, cannot be reached "
-        "from here.",
+        what="This is Linux in a container or virtual machine on a Mac; Metal, and so MPS, cannot be reached from "
+        "here.",
         how_known=f"system is Linux, machine {snapshot.machine}; {marks}",
         fix="Leave the container and run natively: in the Mac's own Terminal, outside of Docker, in the course's "
-        "folder. "
-        "No torch version and no image changes this.",
+        "folder. No torch version and no image changes this.",
         command="make lab",
         source="pytorch #96066, #81224: containers on a Mac are Linux guests without Metal (all torch versions)",
     )
 
 
-def wsl(snapshot: Snapshot) -> Finding | None:
+def wsl(snapshot: Snapshot) -> Diagnosis | None:
     """Windows Subsystem for Linux is Linux on a PC."""
     if snapshot.system != "Linux" or "microsoft" not in (snapshot.kernel or "").lower():
         return None
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="wsl",
         what="This is Linux inside Windows (WSL): MPS exists only on macOS with an Apple chip.",
         how_known=f"system is Linux, its kernel is {snapshot.kernel}",
-        fix="Work through the lessons on the CPU, or on CUDA with an NVIDIA GPU and its Windows driver; for MPS "
-        "use a Mac.",
+        fix="Work through the lessons on the CPU, or on CUDA with an NVIDIA GPU and its Windows driver; for MPS use a "
+        "Mac.",
         command="course lab",
         source="PyTorch's MPS notes: macOS only (torch 1.12 to 2.15)",
     )
 
 
-def linux(snapshot: Snapshot) -> Finding | None:
+def linux(snapshot: Snapshot) -> Diagnosis | None:
     """Linux has no MPS; the course runs on what there is."""
     if snapshot.system != "Linux" or mac_marks(snapshot) or wsl(snapshot):
         return None
@@ -81,7 +80,7 @@ def linux(snapshot: Snapshot) -> Finding | None:
     first = "Get torch to load first, see below. Then work" if torch_fails else "Work"
     desktop = "; the kernel is Docker Desktop's: is a Mac around it?" if "linuxkit" in (snapshot.kernel or "") else ""
     native = " Apple's GPU has no Metal under Linux." if "asahi" in (snapshot.kernel or "") else ""
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="linux",
         what="This is Linux: MPS exists only on macOS with an Apple chip." + native,
@@ -92,12 +91,12 @@ def linux(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def other_system(snapshot: Snapshot) -> Finding | None:
+def other_system(snapshot: Snapshot) -> Diagnosis | None:
     """Windows and the rest have no MPS."""
     if snapshot.system in (None, "Darwin", "Linux"):
         return None
     windows = snapshot.system == "Windows"
-    return Finding(
+    return Diagnosis(
         severity="error",
         code="windows" if windows else "other-system",
         what=f"This is {snapshot.system}: MPS exists only on macOS with an Apple chip.",
@@ -110,7 +109,7 @@ def other_system(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def cuda_on_mac(snapshot: Snapshot) -> Finding | None:
+def cuda_on_mac(snapshot: Snapshot) -> Diagnosis | None:
     """A CUDA image or CUDA settings do not help a Mac, which has no NVIDIA GPU."""
     in_linux = container_on_mac(snapshot) is not None
     if not is_mac(snapshot) and not in_linux:
@@ -126,12 +125,11 @@ def cuda_on_mac(snapshot: Snapshot) -> Finding | None:
     signs += [f"{name} is set" for name in names if snapshot.variable(name) is not None]
     if not signs:
         return None
-    return Finding(
+    return Diagnosis(
         severity="warning" if in_linux else "note",
         code="cuda-on-mac",
-        what="CUDA is expected here, and no Mac with an Apple chip has an NVIDIA GPU: a CUDA image or wheel "
-        "computes on "
-        "its CPU at best.",
+        what="CUDA is expected here, and no Mac with an Apple chip has an NVIDIA GPU: a CUDA image or wheel computes "
+        "on its CPU at best.",
         how_known="; ".join(signs),
         fix="On the Mac itself install the plain torch wheel, whose GPU device is called mps."
         if in_linux
@@ -141,13 +139,13 @@ def cuda_on_mac(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def cuda_without_gpu(snapshot: Snapshot) -> Finding | None:
+def cuda_without_gpu(snapshot: Snapshot) -> Diagnosis | None:
     """On Linux, the CUDA build of torch without an NVIDIA GPU only costs disk."""
     if snapshot.system != "Linux" or mac_marks(snapshot) or snapshot.torch_cuda in (None, NONE):
         return None
     if snapshot.cuda_state != "absent" or snapshot.nvidia_driver != NONE:
         return None
-    return Finding(
+    return Diagnosis(
         severity="note",
         code="cuda-without-gpu",
         what="torch's CUDA build is installed and there is no NVIDIA driver: the CPU works, the build only costs disk.",
@@ -158,14 +156,14 @@ def cuda_without_gpu(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def cuda_build_missing(snapshot: Snapshot) -> Finding | None:
+def cuda_build_missing(snapshot: Snapshot) -> Diagnosis | None:
     """On Linux, an NVIDIA driver with a CPU build of torch is a GPU left unused."""
     if snapshot.system not in ("Linux", "Windows") or snapshot.nvidia_driver in (None, NONE):
         return None
     if snapshot.torch_cuda != NONE or snapshot.torch_import != "ok":
         return None
     python = quoted(snapshot.executable) if snapshot.executable else "python"
-    return Finding(
+    return Diagnosis(
         severity="warning",
         code="cuda-build-missing",
         what="There is an NVIDIA driver, and this torch was built without CUDA: the GPU stays unused.",

@@ -13,7 +13,7 @@ from course_utils.devices.environment_variables import (
     fallback_is_on,
     watermark_ratio,
 )
-from course_utils.doctor.findings import Finding, Severity
+from course_utils.doctor.findings import Diagnosis, Severity
 from course_utils.doctor.rules import Rule
 from course_utils.doctor.rules.conditions import in_ci, is_mac
 from course_utils.doctor.snapshot import Snapshot
@@ -29,7 +29,7 @@ def _severity(snapshot: Snapshot, severity: Severity) -> Severity:
 
 
 def _unset(snapshot: Snapshot, name: str) -> str:
-    """Write what removes a variable: in a shell, or in a notebook, whose kernel then has to be restarted."""
+    """Return what removes a variable: in a shell, or in a notebook, whose kernel then has to be restarted."""
     return f'import os; os.environ.pop("{name}", None)  # then restart' if snapshot.in_notebook else f"unset {name}"
 
 
@@ -42,12 +42,12 @@ def _fallback(snapshot: Snapshot) -> bool | None:
         return None
 
 
-def fallback_not_a_number(snapshot: Snapshot) -> Finding | None:
+def fallback_not_a_number(snapshot: Snapshot) -> Diagnosis | None:
     """Set to a word, the fallback variable makes torch throw while it loads: it wants an integer."""
     variable = snapshot.variable(FALLBACK)
     if variable is None or _fallback(snapshot) is not None:
         return None
-    return Finding(
+    return Diagnosis(
         severity=_severity(snapshot, "error"),
         code="fallback-not-a-number",
         what=f"{FALLBACK} is {variable.value!r}, which is not a number: on a Mac torch fails while it loads.",
@@ -58,12 +58,12 @@ def fallback_not_a_number(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def fallback_too_late(snapshot: Snapshot) -> Finding | None:
+def fallback_too_late(snapshot: Snapshot) -> Diagnosis | None:
     """The fallback variable was set after torch had loaded, so torch does not know it."""
     variable = snapshot.variable(FALLBACK)
     if variable is None or variable.before_torch is not False:
         return None
-    return Finding(
+    return Diagnosis(
         severity=_severity(snapshot, "warning"),
         code="fallback-too-late",
         what=f"{FALLBACK} was set too late: torch had loaded before and does not know {variable.value!r}.",
@@ -74,12 +74,12 @@ def fallback_too_late(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def fallback_order_unknown(snapshot: Snapshot) -> Finding | None:
+def fallback_order_unknown(snapshot: Snapshot) -> Diagnosis | None:
     """Set within this process, torch loaded: only the order of the cells tells whether it works."""
     variable = snapshot.variable(FALLBACK)
     if variable is None or variable.before_torch is not None or snapshot.in_notebook is None:
         return None
-    return Finding(
+    return Diagnosis(
         severity=_severity(snapshot, "warning"),
         code="fallback-order-unknown",
         what=f"{FALLBACK} is set and torch is loaded; if `import torch` ran first, the variable is too late.",
@@ -90,11 +90,11 @@ def fallback_order_unknown(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def fallback_in_ci(snapshot: Snapshot) -> Finding | None:
+def fallback_in_ci(snapshot: Snapshot) -> Diagnosis | None:
     """In CI, the fallback hides missing operators, which tests are there to find."""
     if not in_ci(snapshot) or not _fallback(snapshot):
         return None
-    return Finding(
+    return Diagnosis(
         severity="warning",
         code="fallback-in-ci",
         what=f"{FALLBACK} is set in CI: operators that MPS lacks run on the CPU there, and no test fails.",
@@ -105,12 +105,12 @@ def fallback_in_ci(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def fallback_on(snapshot: Snapshot) -> Finding | None:
+def fallback_on(snapshot: Snapshot) -> Diagnosis | None:
     """The fallback is on: not wrong, but worth knowing when times or lessons surprise."""
     variable = snapshot.variable(FALLBACK)
     if variable is None or not _fallback(snapshot) or in_ci(snapshot) or variable.before_torch is False:
         return None
-    return Finding(
+    return Diagnosis(
         severity="note",
         code="fallback-on",
         what="The CPU fallback is on: operators that MPS lacks run on the CPU, with a warning for the first one only.",
@@ -121,12 +121,12 @@ def fallback_on(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def export_in_a_cell(snapshot: Snapshot) -> Finding | None:
+def export_in_a_cell(snapshot: Snapshot) -> Diagnosis | None:
     """`!export` in a cell sets a variable in a shell that ends with the cell."""
     lost = [name for name in snapshot.shell_exports or () if snapshot.variable(name) is None]
     if not lost:
         return None
-    return Finding(
+    return Diagnosis(
         severity="warning",
         code="export-in-a-cell",
         what=f"{', '.join(lost)}: exported in a notebook cell's shell, which has ended; it never reached this process.",
@@ -148,12 +148,12 @@ def _read_as(ratio: WatermarkRatio) -> str:
     return f", which torch reads as {ratio.value:g}" if ratio.misread else ""
 
 
-def watermark_invalid(snapshot: Snapshot) -> Finding | None:
+def watermark_invalid(snapshot: Snapshot) -> Diagnosis | None:
     """A watermark has to be a number from 0 to 2."""
     wrong = next((ratio for ratio in _ratios(snapshot).values() if not ratio.accepted), None)
     if wrong is None:
         return None
-    return Finding(
+    return Diagnosis(
         severity=_severity(snapshot, "error"),
         code="watermark-invalid",
         what=f"{wrong.name} is {wrong.text!r}{_read_as(wrong)}; it has to be a number from 0 to {LARGEST_RATIO:g}: "
@@ -165,7 +165,7 @@ def watermark_invalid(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def watermark_order(snapshot: Snapshot) -> Finding | None:
+def watermark_order(snapshot: Snapshot) -> Diagnosis | None:
     """The low watermark must not be above the high one, and has a default that is easily forgotten."""
     high, low = _ratios(snapshot).values()
     if (high.text is None and low.text is None) or not (high.accepted and low.accepted):
@@ -174,7 +174,7 @@ def watermark_order(snapshot: Snapshot) -> Finding | None:
         return None
     default = " (the default)" if low.text is None else ""
     fitting = min(high.value, round(high.value * DEFAULT_LOW / DEFAULT_HIGH, 2))
-    return Finding(
+    return Diagnosis(
         severity=_severity(snapshot, "error"),
         code="watermark-order",
         what=f"The high watermark, {high.value:g}, is below the low one, {low.value:g}{default}: torch refuses both "
@@ -186,16 +186,16 @@ def watermark_order(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def watermark_zero(snapshot: Snapshot) -> Finding | None:
+def watermark_zero(snapshot: Snapshot) -> Diagnosis | None:
     """A high watermark of 0 removes the memory limit."""
     high = _ratios(snapshot)[HIGH_WATERMARK]
     if high.value != 0:
         return None
-    return Finding(
+    return Diagnosis(
         severity=_severity(snapshot, "warning"),
         code="watermark-zero",
-        what=f"{HIGH_WATERMARK} is {high.text!r}{_read_as(high)}: MPS has no memory limit, so a job that is too "
-        "large can freeze the whole Mac.",
+        what=f"{HIGH_WATERMARK} is {high.text!r}{_read_as(high)}: MPS has no memory limit, so a job that is too large "
+        "can freeze the whole Mac.",
         how_known=f"{HIGH_WATERMARK}={high.text}",
         fix="Unset it and make the job smaller: a smaller batch, half precision, or checkpointing.",
         command=_unset(snapshot, HIGH_WATERMARK),
@@ -203,13 +203,13 @@ def watermark_zero(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def watermark_misread(snapshot: Snapshot) -> Finding | None:
+def watermark_misread(snapshot: Snapshot) -> Diagnosis | None:
     """Torch reads what a watermark begins with and ignores the rest."""
     read = [ratio for ratio in _ratios(snapshot).values() if ratio.misread and ratio.accepted]
     misread = next((ratio for ratio in read if (ratio.name, ratio.value) != (HIGH_WATERMARK, 0)), None)
     if misread is None:
         return None
-    return Finding(
+    return Diagnosis(
         severity=_severity(snapshot, "warning"),
         code="watermark-misread",
         what=f"{misread.name} is {misread.text!r}{_read_as(misread)}: it takes what the text begins with.",
@@ -220,7 +220,7 @@ def watermark_misread(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def watermark_too_late(snapshot: Snapshot) -> Finding | None:
+def watermark_too_late(snapshot: Snapshot) -> Diagnosis | None:
     """A watermark that torch did not see when it loaded may have no effect."""
     late = [
         name for name in (HIGH_WATERMARK, LOW_WATERMARK) if (v := snapshot.variable(name)) and v.before_torch is False
@@ -228,7 +228,7 @@ def watermark_too_late(snapshot: Snapshot) -> Finding | None:
     if not late:
         return None
     variable = snapshot.variable(late[0])
-    return Finding(
+    return Diagnosis(
         severity=_severity(snapshot, "warning"),
         code="watermark-too-late",
         what=f"{', '.join(late)} was set after torch had loaded: once MPS was used, it has no effect.",
@@ -240,12 +240,12 @@ def watermark_too_late(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def kmp_duplicate_ok(snapshot: Snapshot) -> Finding | None:
+def kmp_duplicate_ok(snapshot: Snapshot) -> Diagnosis | None:
     """The switch that lets two OpenMP runtimes run side by side lets them compute wrongly."""
     variable = snapshot.variable("KMP_DUPLICATE_LIB_OK")
     if variable is None or variable.value.strip().lower() not in ("1", "true", "t", "yes", "y", "on", ".true."):
         return None
-    return Finding(
+    return Diagnosis(
         severity="warning",
         code="kmp-duplicate-ok",
         what="KMP_DUPLICATE_LIB_OK lets two OpenMP runtimes run in one process: results may be wrong without a "
@@ -257,12 +257,12 @@ def kmp_duplicate_ok(snapshot: Snapshot) -> Finding | None:
     )
 
 
-def course_device_set(snapshot: Snapshot) -> Finding | None:
+def course_device_set(snapshot: Snapshot) -> Diagnosis | None:
     """COURSE_DEVICE overrides the choice of the device."""
     variable = snapshot.variable(COURSE_DEVICE)
     if variable is None or not variable.value or (variable.value == "mps" and snapshot.mps_state == "usable"):
         return None
-    return Finding(
+    return Diagnosis(
         severity="note",
         code="course-device-set",
         what=f"COURSE_DEVICE is {variable.value!r}: the lessons use that device, whatever else works.",

@@ -31,9 +31,9 @@ def written(**changes):
         ("", "not JSON"),
         ("not json", "not JSON"),
         ("[" * 100_000, "not JSON"),
-        ("[]", "no snapshot"),
-        ("{}", "no snapshot"),
-        ('{"cells": []}', "no snapshot"),
+        ("[]", "not a snapshot"),
+        ("{}", "not a snapshot"),
+        ('{"cells": []}', "not a snapshot"),
         ('{"kind": "course-snapshot"}', "format is None"),
         (written(format="1"), "format is '1'"),
         (written(format=True), "format is True"),
@@ -54,7 +54,7 @@ def written(**changes):
     ],
 )
 def test_foreign_text_is_one_sentence(text, words):
-    """What is no snapshot is refused in one sentence that names the value and what was expected."""
+    """What is not a snapshot is refused in one sentence that names the value and what was expected."""
     with pytest.raises(SnapshotError, match=words) as refused:
         from_json(text)
     assert "\n" not in str(refused.value)
