@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from course_utils.cli.arguments import positive_number
 from course_utils.cli.usage import UsageError, require_torch
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", metavar="NAMES", help="workloads to measure, separated by commas (default: all)")
     parser.add_argument("--mode", choices=("forward", "train", "both"), default="both", help="default: both")
     parser.add_argument("--batch", type=int, default=1, metavar="N", help="examples in one call (default: 1)")
-    parser.add_argument("--max-time", type=float, default=5.0, metavar="S", help="seconds for one measurement at most")
+    parser.add_argument(
+        "--max-time", type=positive_number, default=5.0, metavar="S", help="seconds for one measurement at most"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON with all raw times instead of the table")
     parser.add_argument("--chart", type=Path, metavar="FILE", help="where the chart goes (default: bench.png)")
     parser.add_argument("--no-chart", action="store_true", help="draw no chart")
@@ -98,8 +101,6 @@ def run(arguments: argparse.Namespace) -> int:
     Returns:
         0 when all was measured, 130 after Ctrl-C.
     """
-    if not arguments.max_time > 0:
-        raise UsageError(f"--max-time is {arguments.max_time:g}; it has to be above 0 seconds")
     require_torch()
     workloads = choose_workloads(arguments.only, arguments.mode, arguments.batch)
     chart = None if arguments.no_chart else arguments.chart or (None if arguments.json else Path("bench.png"))

@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 
+from course_utils.cli.arguments import positive_number
 from course_utils.cli.usage import UsageError
 from course_utils.exercises.course import Exercise, find_course_root, find_exercise
 from course_utils.exercises.notebook import Cell, UnreadableNotebookError, read_cells
@@ -18,7 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("exercise", metavar="EXERCISE", help="number or name, such as 04 or 04_measuring_time")
     parser.add_argument("--notebook", type=Path, help="your notebook, if it is not the one in exercises/")
-    parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="for all cells (default: 120)")
+    parser.add_argument(
+        "--timeout", type=positive_number, default=120.0, metavar="S", help="for all cells (default: 120)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
@@ -59,8 +62,6 @@ def run(arguments: argparse.Namespace) -> int:
     Returns:
         0 when every task passed, 1 when not.
     """
-    if arguments.timeout <= 0:
-        raise UsageError(f"--timeout is {arguments.timeout:g}; it has to be above 0 seconds")
     try:
         root = find_course_root()
         exercise = find_exercise(root, arguments.exercise)

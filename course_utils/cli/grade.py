@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from course_utils.cli.arguments import positive_number
 from course_utils.cli.usage import UsageError, require_exercise
 from course_utils.exercises.course import Exercise
 from course_utils.reporting.near_names import suggest
@@ -41,24 +42,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="grade also what did not change")
     parser.add_argument("--unsafe", action="store_true", help="no sandbox: student code gets your own rights")
     parser.add_argument("--cluster", metavar="ADDRESS", help="grade on a Dask cluster, such as tcp://10.0.0.5:8786")
-    parser.add_argument("--task-seconds", type=float, default=60.0, metavar="S", help="for one task (default: 60)")
-    parser.add_argument("--memory-gb", type=float, default=4.0, metavar="GB", help="for one submission (default: 4)")
+    parser.add_argument(
+        "--task-seconds", type=positive_number, default=60.0, metavar="S", help="for one task (default: 60)"
+    )
+    parser.add_argument(
+        "--memory-gb", type=positive_number, default=4.0, metavar="GB", help="for one submission (default: 4)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument("--db", metavar="URL", help="nbgrader's gradebook (default: gradebook.db in the course)")
     parser.add_argument("--no-gradebook", action="store_true", help="leave nbgrader's gradebook alone")
 
 
 def make_limits(task_s: float, memory_gb: float) -> Limits:
-    """Make the limits; a submission has five times a task's time, at least.
-
-    Raises:
-        UsageError: when a limit is not above 0; the message has its value.
-    """
+    """Make the limits; a submission has five times a task's time, at least."""
     from course_utils.sandbox.limits import Limits
 
-    for name, value in (("--task-seconds", task_s), ("--memory-gb", memory_gb)):
-        if not 0 < value < float("inf"):
-            raise UsageError(f"{name} is {value:g}; it has to be above 0")
     default = Limits()
     return Limits(
         task_s=task_s,

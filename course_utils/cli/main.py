@@ -53,6 +53,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Build the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="course",
+        exit_on_error=False,
         description="PyTorch on Apple Silicon, a hands-on course: measure this machine, open lessons, check exercises.",
         epilog="exit codes: 0 done, 1 not yet (a check failed, MPS is not usable, the audit found something, "
         "a model does not fit, numbers differ, an exercise was refused, somebody could not be graded), "
@@ -62,7 +63,9 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, module in COMMANDS.items():
         summary = module.SUMMARY
-        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+        command = commands.add_parser(
+            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", exit_on_error=False
+        )
         module.add_arguments(command)
         command.set_defaults(run=module.run)
     return parser
@@ -77,7 +80,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
-    parsed = build_parser().parse_args(arguments)
+    try:
+        parsed = build_parser().parse_args(arguments)
+    except argparse.ArgumentError as error:
+        words = sys.argv[1:] if arguments is None else arguments
+        command = next((f"course {word}" for word in words if word in COMMANDS), "course")
+        print(f"{command}: {error.argument_name} {error.message}", file=sys.stderr)
+        return 2
     try:
         code: int = parsed.run(parsed)
     except UsageError as error:

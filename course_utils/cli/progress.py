@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 
+from course_utils.cli.arguments import positive_number
 from course_utils.cli.usage import UsageError, require_course
 
 SUMMARY = "show which exercises are solved, and what to do next; runs only what changed"
@@ -14,7 +15,9 @@ SUMMARY = "show which exercises are solved, and what to do next; runs only what 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("--no-run", action="store_true", help="run nothing, show what is known from earlier checks")
-    parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="for one notebook (default: 120)")
+    parser.add_argument(
+        "--timeout", type=positive_number, default=120.0, metavar="S", help="for one notebook (default: 120)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
 
 
@@ -24,8 +27,6 @@ def run(arguments: argparse.Namespace) -> int:
     Returns:
         0 when every exercise is solved, 1 when not.
     """
-    if not arguments.timeout > 0:
-        raise UsageError(f"--timeout is {arguments.timeout:g}; it has to be above 0 seconds")
     from tqdm import tqdm
 
     from course_utils.exercises.read_progress import read_progress, released_exercises

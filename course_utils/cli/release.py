@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from course_utils.cli.arguments import positive_number
 from course_utils.cli.usage import UsageError, require_course
 from course_utils.exercises.course import exercise_names, find_exercise
 
@@ -18,7 +19,9 @@ SUMMARY = "examine the instructor's exercises and make the students' notebooks f
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("exercises", nargs="*", metavar="EXERCISE", help="number or name, such as 04 (default: all)")
-    parser.add_argument("--timeout", type=float, default=300.0, metavar="S", help="for one run (default: 300)")
+    parser.add_argument(
+        "--timeout", type=positive_number, default=300.0, metavar="S", help="for one run (default: 300)"
+    )
 
 
 def chosen_names(root: Path, asked: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -47,8 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
     """
     if importlib.util.find_spec("nbgrader") is None:
         raise UsageError("nbgrader is not installed in this environment; `make test` installs it")
-    if not arguments.timeout > 0:
-        raise UsageError(f"--timeout is {arguments.timeout:g}; it has to be above 0 seconds")
     from tqdm import tqdm
 
     from course_utils.grading.releasing.release import generate, source_names

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
+from course_utils.cli.arguments import positive_number
 from course_utils.cli.check import require_exercise_cells
 from course_utils.cli.usage import UsageError
 from course_utils.exercises.course import find_course_root, find_exercise
@@ -18,7 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("exercise", metavar="EXERCISE", help="number or name, such as 04 or 04_measuring_time")
     parser.add_argument("--student", metavar="ID", help="your id, which becomes part of the file's name")
-    parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="for all checks (default: 120)")
+    parser.add_argument(
+        "--timeout", type=positive_number, default=120.0, metavar="S", help="for all checks (default: 120)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,8 +30,6 @@ def run(arguments: argparse.Namespace) -> int:
     Returns:
         0 when every visible check passes, 1 when not; the file is written in both cases.
     """
-    if not arguments.timeout > 0:
-        raise UsageError(f"--timeout is {arguments.timeout:g}; it has to be above 0 seconds")
     try:
         root = find_course_root()
         exercise = find_exercise(root, arguments.exercise)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from course_utils.data.version import VERSION
-from course_utils.exercises.task import Outcome, Report
+from course_utils.exercises.task import read_report
 from course_utils.exercises.notebook import Cell
 from course_utils.exercises.runner import PracticeResult
 
@@ -41,7 +41,7 @@ def recall(root: Path, exercise: str, cells: tuple[Cell, ...]) -> PracticeResult
         if kept["digest"] != content_digest(cells):
             return None
         return _read_result(kept["result"])
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError):
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ValueError):
         return None  # nothing kept, or something that is not ours: then nothing is known
 
 
@@ -67,10 +67,7 @@ def _file(root: Path, exercise: str) -> Path:
 
 
 def _read_result(row: dict[str, Any]) -> PracticeResult:
-    tasks = tuple(
-        Report(**(task | {"outcomes": tuple(Outcome(**outcome) for outcome in task["outcomes"])}))
-        for task in row["tasks"]
-    )
+    tasks = tuple(read_report(task) for task in row["tasks"])
     return PracticeResult(
         exercise=row["exercise"],
         tasks=tasks,

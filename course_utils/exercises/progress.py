@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_utils.exercises.runner import PracticeResult
+from course_utils.exercises.task import Failure
 from course_utils.reporting.tables import html_table, text_table
 
 HEADING = ("exercise", "tasks", "points", "next")
@@ -74,12 +75,12 @@ class ExerciseProgress:
 
 
 def unsolved(result: PracticeResult) -> tuple[str, ...]:
-    """Say what is not solved: for each such task its first check that does not pass; then checks without a verdict."""
+    """Return what is not solved: for each such task its first check that does not pass; then checks without a verdict."""
     lines = []
     for task in result.tasks:
         failed = [outcome for outcome in task.outcomes if not outcome.passed]
         if failed:
-            unwritten = failed[0].yours.startswith("not written yet")
+            unwritten = failed[0].failure is Failure.NOT_WRITTEN
             lines.append(f"task {task.task}: {'not written yet' if unwritten else failed[0].title}")
     return (*lines, *(f"run again the cell {grade_id}, which gave no verdict" for grade_id in result.unchecked))
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from course_utils.exercises.task import Outcome, Report
+from course_utils.exercises.task import Report, read_report
 from course_utils.exercises.notebook import Cell
 
 
@@ -109,16 +109,12 @@ def run_checks(
     silent = [cell for cell in graded if not finished.get(cell.number, {}).get("reports")]
     return PracticeResult(
         exercise=exercise,
-        tasks=tuple(_report(row) for cell in graded for row in finished.get(cell.number, {}).get("reports", [])),
+        tasks=tuple(read_report(row) for cell in graded for row in finished.get(cell.number, {}).get("reports", [])),
         errors=tuple((number, event["error"]) for number, event in sorted(finished.items()) if event["error"]),
         stopped=stopped,
         unchecked=tuple(cell.grade_id or f"in cell {cell.number}" for cell in silent),
         stderr=tuple((number, event["stderr"]) for number, event in sorted(finished.items()) if event["stderr"]),
     )
-
-
-def _report(row: dict[str, Any]) -> Report:
-    return Report(**(row | {"outcomes": tuple(Outcome(**outcome) for outcome in row["outcomes"])}))
 
 
 def _run(

@@ -7,14 +7,25 @@ function loses its own checks and the notebook goes on.
 
 from __future__ import annotations
 
+import errno
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, TypeVar
 
 LONGEST_SHOWN = 200
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Failure(StrEnum):
+    """Why a check did not pass; decided by what the code did, never by a text."""
+
+    DIFFERENT = "different"  # it returned something else than expected
+    RAISED = "raised"  # it raised
+    NOT_WRITTEN = "not written"  # it raised NotImplementedError, as an untouched exercise does
+    OUT_OF_MEMORY = "out of memory"  # it raised Python's, torch's or the system's error of that kind
 
 
 @dataclass(frozen=True)
@@ -26,12 +37,14 @@ class Outcome:
         passed: whether it held.
         yours: what the student's code gave, as text; empty when it passed.
         expected: what was expected, as text; empty when it passed.
+        failure: why it did not pass; None when it passed.
     """
 
     title: str
     passed: bool
     yours: str = ""
     expected: str = ""
+    failure: Failure | None = None
 
     def __str__(self) -> str:
         if self.passed:
@@ -59,6 +72,16 @@ class Report:
     def passed(self) -> bool:
         """True when every check of the task passed."""
         return all(outcome.passed for outcome in self.outcomes)
+
+
+def read_report(row: Mapping[str, Any]) -> Report:
+    """Read a report that `dataclasses.asdict` wrote and JSON carried.
+
+    Raises:
+        KeyError, TypeError, ValueError: when it is not one.
+    """
+    outcomes = [Outcome(**(each | {"failure": each["failure"] and Failure(each["failure"])})) for each in row["outcomes"]]
+    return Report(**(dict(row) | {"outcomes": tuple(outcomes)}))
 
 
 def in_student_process(function: F) -> F:
@@ -116,21 +139,7 @@ class Task:
             raises: the exception the code has to raise, instead of a result.
             rtol: how far numbers may differ, relative to the expected one.
         """
-        try:
-            result = yours()
-        except NotImplementedError as error:
-            shown, wanted = f"not written yet ({error})", _expected_text(expected, raises)
-            outcome = Outcome(title, passed=False, yours=shown, expected=wanted)
-        except Exception as error:  # whatever a student's code may raise is an answer, not a crash
-            right = raises is not None and isinstance(error, raises)
-            shown = f"{type(error).__name__}: {error}"[:LONGEST_SHOWN]
-            outcome = Outcome(title, True) if right else Outcome(title, False, shown, _expected_text(expected, raises))
-        else:
-            if raises is not None:
-                outcome = Outcome(title, False, f"returned {_shown(result)}", _expected_text(expected, raises))
-            else:
-                difference = find_difference(result, expected, rtol=rtol)
-                outcome = Outcome(title, True) if difference is None else Outcome(title, False, *difference)
+        outcome = _judge(title, yours, expected, raises, rtol)
         self.outcomes.append(outcome)
         for listener in listeners:
             listener(self, outcome)
@@ -151,6 +160,37 @@ class Task:
         reports.append(report)
         print(f"Task {self.name}: {passed} of {len(self.outcomes)} checks passed")
         return float(report.points)
+
+
+def _judge(
+    title: str, yours: Callable[[], Any], expected: Any, raises: type[Exception] | None, rtol: float
+) -> Outcome:
+    """Run the student's code once and return the outcome of its check."""
+    wanted = f"a {raises.__name__}" if raises is not None else _shown(expected)
+    try:
+        result = yours()
+    except NotImplementedError as error:
+        return Outcome(title, False, f"not written yet ({error})", wanted, Failure.NOT_WRITTEN)
+    except Exception as error:  # whatever a student's code may raise is an answer, not a crash
+        if raises is not None and isinstance(error, raises):
+            return Outcome(title, True)
+        shown = f"{type(error).__name__}: {error}"[:LONGEST_SHOWN]
+        failure = Failure.OUT_OF_MEMORY if is_out_of_memory(error) else Failure.RAISED
+        return Outcome(title, False, shown, wanted, failure)
+    if raises is not None:
+        return Outcome(title, False, f"returned {_shown(result)}", wanted, Failure.DIFFERENT)
+    difference = find_difference(result, expected, rtol=rtol)
+    return Outcome(title, True) if difference is None else Outcome(title, False, *difference, Failure.DIFFERENT)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether an error is Python's, the system's or torch's for memory that is not there, by its class.
+
+    torch's CPU allocator raises a plain RuntimeError (torch 2.14), which is not told from others.
+    """
+    torch = sys.modules.get("torch")
+    kinds = (MemoryError,) if torch is None else (MemoryError, torch.OutOfMemoryError)
+    return isinstance(error, kinds) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
 
 
 def find_difference(yours: Any, expected: Any, *, rtol: float = 1e-6) -> tuple[str, str] | None:
@@ -228,7 +268,3 @@ def _sequence_difference(yours: Any, expected: Sequence[Any], rtol: float) -> tu
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
-
-
-def _expected_text(expected: Any, raises: type[Exception] | None) -> str:
-    return f"a {raises.__name__}" if raises is not None else _shown(expected)

@@ -1,4 +1,4 @@
-"""The checks' end of the line to one student's process: asks, waits with a clock in hand, and never believes.
+"""The checks' end of the connection to one student's process: asks, waits under a clock, and trusts nothing.
 
 While it waits it drains what the student's code prints, counts it, and reads the memory of the process from outside.
 Whatever goes over a limit ends the process and is raised as `StudentGone` with its reason.
@@ -18,12 +18,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from course_utils.grading.result import Reason
-from course_utils.sandbox.frames import Frame, FrameError, FrameReader
+from course_utils.sandbox.frames import Frame, FrameError, FrameReader, TooLongError
 from course_utils.sandbox.limits import Limits
 from course_utils.sandbox.process_tree import Usage, read_usage
+from course_utils.sandbox.reason import Ending
 
-INTRUSION = "your code wrote into the line between it and the checks"
+FORGED = "your code wrote into the connection between it and the checks"
 WATCH_EVERY_S = 0.02
 # on a Mac every look starts `ps`
 USAGE_EVERY_S = WATCH_EVERY_S if sys.platform.startswith("linux") else 0.5
@@ -45,13 +45,13 @@ class StudentGone(BaseException):  # no error of a check: nothing in a check cel
     """The student's process ended or was ended.
 
     Args:
-        reason: why.
+        ending: why.
         message: one sentence for the student.
     """
 
-    def __init__(self, reason: Reason, message: str) -> None:
+    def __init__(self, ending: Ending, message: str) -> None:
         super().__init__(message)
-        self.reason = reason
+        self.ending = ending
         self.message = message
 
 
@@ -91,13 +91,13 @@ class Connection:
         """Wait until the process is shut in and says so; learn its process id from the kernel.
 
         Raises:
-            StudentGone: with the reason `sandbox` when it does not come up.
+            StudentGone: with `Ending.NOT_STARTED` when it does not come up.
         """
         try:
             self._receive(learn=True)
         except StudentGone as gone:
             text = self.take_printed().strip().splitlines()[-1:]
-            raise StudentGone(Reason.SANDBOX, "".join(text) or gone.message) from None
+            raise StudentGone(Ending.NOT_STARTED, "".join(text) or gone.message) from None
         if self.process is not None:
             self.baseline_bytes = read_usage(self.process).memory_bytes
 
@@ -115,7 +115,7 @@ class Connection:
             StudentGone: when the process ends, or goes over a limit.
         """
         if self.ended:
-            raise StudentGone(Reason.CRASHED, "the process of your code had ended before")
+            raise StudentGone(Ending.CRASHED, "the process of your code had ended before")
         # a process that calls back without end never keeps us waiting
         if time.monotonic() > self._next_watch:
             self._watch()
@@ -124,7 +124,7 @@ class Connection:
         answer = self._receive()
         if answer.content.get("ask") != mark:
             self._end()
-            raise StudentGone(Reason.TAMPERED, INTRUSION)
+            raise StudentGone(Ending.FORGED, FORGED)
         return answer
 
     def take_printed(self) -> str:
@@ -216,10 +216,10 @@ class Connection:
         self._next_watch = time.monotonic() + WATCH_EVERY_S
         if self._printed_bytes > self.limits.output_bytes:
             self._end()
-            raise StudentGone(Reason.OUTPUT, f"your code printed more than {self.limits.output_bytes:,} bytes")
+            raise StudentGone(Ending.OUTPUT, f"your code printed more than {self.limits.output_bytes:,} bytes")
         if time.monotonic() > self.deadline:
             self._end()
-            raise StudentGone(Reason.TIMEOUT, f"your code was not done within {self.limits.task_s:g} s")
+            raise StudentGone(Ending.TIMEOUT, f"your code was not done within {self.limits.task_s:g} s")
         if self.process is None or time.monotonic() < self._next_usage:
             return
         self._next_usage = time.monotonic() + USAGE_EVERY_S
@@ -229,16 +229,16 @@ class Connection:
         if usage.memory_bytes > allowed:
             self._end()
             gigabytes = self.limits.memory_bytes / 1024**3
-            raise StudentGone(Reason.MEMORY, f"your code took more than {gigabytes:.3g} GiB of memory")
+            raise StudentGone(Ending.MEMORY, f"your code took more than {gigabytes:.3g} GiB of memory")
         if len(usage.processes) > self.limits.processes:
             self._end()
-            raise StudentGone(Reason.CRASHED, f"your code started more than {self.limits.processes} processes")
+            raise StudentGone(Ending.CRASHED, f"your code started more than {self.limits.processes} processes")
 
     def _stop_for(self, error: FrameError) -> None:
         self._end()
-        if "at most" in str(error):
-            raise StudentGone(Reason.OUTPUT, f"your code returned {error}")
-        raise StudentGone(Reason.TAMPERED, INTRUSION)
+        if isinstance(error, TooLongError):
+            raise StudentGone(Ending.OUTPUT, f"your code returned {error}")
+        raise StudentGone(Ending.FORGED, FORGED)
 
     def _gone(self) -> None:
         self._drain()
@@ -271,21 +271,21 @@ def _kill(process: int) -> None:
         os.kill(process, signal.SIGKILL)
 
 
-def explain_end(status: int | None) -> tuple[Reason, str]:
-    """Say how a process ended.
+def explain_end(status: int | None) -> tuple[Ending, str]:
+    """Return how a process ended.
 
     Args:
         status: as `os.waitpid` gives it, or None when that is not known.
 
     Returns:
-        The reason and one sentence for the student.
+        The ending and one sentence for the student.
     """
     if status is None:
-        return Reason.CRASHED, "the process of your code ended"
+        return Ending.CRASHED, "the process of your code ended"
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         if number == signal.SIGXCPU:
-            return Reason.TIMEOUT, "your code used up its processor time"
+            return Ending.TIMEOUT, "your code used up its processor time"
         name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
-        return Reason.CRASHED, f"the process of your code was ended by signal {name}"
-    return Reason.CRASHED, f"your code ended its own process (exit status {os.waitstatus_to_exitcode(status)})"
+        return Ending.CRASHED, f"the process of your code was ended by signal {name}"
+    return Ending.CRASHED, f"your code ended its own process (exit status {os.waitstatus_to_exitcode(status)})"

@@ -18,7 +18,15 @@ HEADER = struct.Struct(">II")
 
 
 class FrameError(ValueError):
-    """The bytes are no frame, or a larger one than allowed; the message says which."""
+    """The bytes cannot be taken as a frame."""
+
+
+class TooLongError(FrameError):
+    """The frame is larger than allowed; the message has both sizes."""
+
+
+class MalformedFrameError(FrameError):
+    """The bytes are not a frame; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -56,16 +64,17 @@ class FrameReader:
         """Add bytes; return the frame when it is whole.
 
         Raises:
-            FrameError: when the frame is too large or is none. Its sizes are checked before anything is kept.
+            TooLongError: when the frame is too large; its sizes are checked before anything is kept.
+            MalformedFrameError: when it is not a frame.
         """
         self._bytes += data
         if len(self._bytes) < HEADER.size:
             return None
         text_bytes, blob_bytes = HEADER.unpack_from(self._bytes)
         if text_bytes + blob_bytes > self.most_bytes:
-            raise FrameError(f"a value of {text_bytes + blob_bytes:,} bytes; at most {self.most_bytes:,} are taken")
+            raise TooLongError(f"a value of {text_bytes + blob_bytes:,} bytes; at most {self.most_bytes:,} are taken")
         if text_bytes > self.most_text_bytes:
-            raise FrameError(f"{text_bytes:,} bytes of lists and text; at most {self.most_text_bytes:,} are taken")
+            raise TooLongError(f"{text_bytes:,} bytes of lists and text; at most {self.most_text_bytes:,} are taken")
         whole = HEADER.size + text_bytes + blob_bytes
         if len(self._bytes) < whole:
             return None
@@ -83,7 +92,7 @@ def _read(data: bytes, text_bytes: int) -> Frame:
         if sum(lengths) != len(data) - text_bytes:
             raise ValueError("the blobs' lengths do not add up")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise FrameError(f"not a frame: {error}") from error
+        raise MalformedFrameError(f"not a frame: {error}") from error
     blobs, start = [], text_bytes
     for length in lengths:
         blobs.append(data[start : start + length])

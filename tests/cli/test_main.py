@@ -310,10 +310,23 @@ def test_check_missing_notebook(course, capsys):
     assert "gone.ipynb" in sentence(capsys)
 
 
-def test_check_timeout_must_be_positive(course, capsys):
-    """A time limit of zero is refused with its value."""
-    assert cli.main(["check", "04", "--timeout", "0"]) == 2
-    assert "--timeout is 0" in sentence(capsys)
+@pytest.mark.parametrize("value", ["0", "-1", "inf", "nan", "soon", "1e999"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check", "04", "--timeout"],
+        ["progress", "--timeout"],
+        ["submit", "04", "--timeout"],
+        ["release", "--timeout"],
+        ["grade", "04", "--task-seconds"],
+        ["grade", "04", "--memory-gb"],
+        ["bench", "--max-time"],
+    ],
+)
+def test_limits_are_finite_and_positive(words, value, capsys):
+    """Each command refuses a limit that limits nothing, with its value, in one sentence."""
+    assert cli.main([*words, value]) == 2
+    assert f"course {words[0]}: {words[-1]} is {value};" in sentence(capsys)
 
 
 def test_lab_unknown_lesson(course, capsys):

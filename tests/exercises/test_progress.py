@@ -7,7 +7,7 @@ from support import submissions
 from support.described_exercise import NAME, SOLUTION, exercise
 
 from course_utils.cli import main as cli
-from course_utils.exercises.task import Outcome, Report
+from course_utils.exercises.task import Failure, Outcome, Report
 from course_utils.cli import lab
 from course_utils.cli.usage import UsageError
 from course_utils.exercises.runner import PracticeResult
@@ -16,14 +16,17 @@ from course_utils.exercises.progress import ExerciseProgress, Progress, next_les
 LESSONS = ("00_start_here", "02_first", "03_second", "04_third")
 
 
-def result(*passed, stopped=None, unchecked=(), yours="3"):
+def result(*passed, stopped=None, unchecked=(), yours="3", failure=Failure.DIFFERENT):
     """Describe a run: for each task, whether its second check passed."""
     tasks = tuple(
         Report(
             f"{number} Doubling",
             2.0 if good else 1.0,
             2.0,
-            (Outcome("twice two", True), Outcome("twice ten", good, "" if good else yours, "" if good else "20")),
+            (
+                Outcome("twice two", True),
+                Outcome("twice ten", True) if good else Outcome("twice ten", False, yours, "20", failure),
+            ),
         )
         for number, good in enumerate(passed, start=1)
     )
@@ -40,7 +43,8 @@ def row(name, known=None, **options):
         (None, "find out: course check 02"),
         (result(True, True), "solved; hand it in: course submit 02"),
         (result(True, False), "task 2 Doubling: twice ten"),
-        (result(False, yours="not written yet (task 2.1: write double)"), "task 1 Doubling: not written yet"),
+        (result(False, failure=Failure.NOT_WRITTEN), "task 1 Doubling: not written yet"),
+        (result(False, yours="not written yet (todo)"), "task 1 Doubling: twice ten"),
         (result(True, stopped="not finished within 8 s at cell 3", unchecked=["b"]), "not finished within 8 s"),
         (result(True, unchecked=["ex02-task2-check"]), "run again the cell ex02-task2-check"),
     ],

@@ -1,12 +1,13 @@
 """Checks: yours beside expected, shape and dtype first, nothing raises, and no trick of the result decides."""
 
+import errno
 import math
 
 import pytest
 import torch
 
 from course_utils.exercises import task as checks
-from course_utils.exercises.task import Task, find_difference
+from course_utils.exercises.task import Failure, Task, find_difference
 
 
 class AlwaysEqual:
@@ -133,3 +134,28 @@ def test_expected_values_must_be_plain():
     """An expected value that cannot be compared fairly is the author's mistake, said at once."""
     with pytest.raises(TypeError, match="cannot compare with a object"):
         find_difference(1, object())
+
+
+def test_why_a_check_failed_is_decided_by_what_was_raised():
+    """A text never decides: neither one that is returned nor one of an error."""
+
+    def give(answer):
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    answers = {
+        "MPS backend out of memory: you tried to allocate 2 GiB": Failure.DIFFERENT,
+        "not written yet (todo)": Failure.DIFFERENT,
+        RuntimeError("you tried to allocate 2 GiB"): Failure.RAISED,
+        NotImplementedError("todo"): Failure.NOT_WRITTEN,
+        MemoryError(): Failure.OUT_OF_MEMORY,
+        OSError(errno.ENOMEM, "no memory"): Failure.OUT_OF_MEMORY,
+        torch.OutOfMemoryError("x"): Failure.OUT_OF_MEMORY,
+        3: None,
+    }
+    task = Task("t", points=1)
+    for answer in answers:
+        task.check("x", yours=lambda answer=answer: give(answer), expected=3)
+
+    assert [outcome.failure for outcome in task.outcomes] == list(answers.values())

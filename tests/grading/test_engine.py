@@ -255,6 +255,29 @@ def test_hidden_text_is_nowhere_in_the_memory(grader, monkeypatch):
     assert found["total-check"][2] > 0  # the search does find what is there
 
 
+OUT_OF_MEMORY_TEXT = "MPS backend out of memory: you tried to allocate 2 GiB"
+ANSWERS = {
+    "a text of torch's": (f"return {OUT_OF_MEMORY_TEXT!r}", "wrong", "", [2, 0.5, 0]),
+    "an error with torch's text": (f"raise RuntimeError({OUT_OF_MEMORY_TEXT!r})", "wrong", "", [2, 0.5, 0]),
+    "the text of an untouched task": ("return 'not written yet (todo)'", "wrong", "", [2, 0.5, 0]),
+    "an untouched task": ("raise NotImplementedError('todo')", "wrong", "not written yet", [2, 0.5, 0]),
+    "Python's memory error": ("raise MemoryError", "memory", "more memory than it may", [2, 0.5, 0]),
+    "torch's memory error": ("raise torch.OutOfMemoryError('x')", "memory", "more memory than it may", [2, 0.5, 0]),
+}
+
+
+@pytest.mark.parametrize("what", ANSWERS)
+def test_reasons_come_from_what_happened(grader, what):
+    """The class of what was raised decides the reason, no text does; later tasks lose nothing."""
+    body, reason, message, others = ANSWERS[what]
+    result = grade(grader, total=f"def total(x):\n    {body}")
+
+    assert str(result.tasks[0].reason) == reason
+    assert message in result.tasks[0].message
+    assert bool(message) == bool(result.tasks[0].message)
+    assert [task.points for task in result.tasks[1:]] == others
+
+
 def test_a_broken_exercise_is_seen_at_the_start():
     """An exercise whose model solution fails is seen before anyone is graded."""
     broken = exercise(

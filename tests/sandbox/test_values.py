@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from course_utils.sandbox.described import DescribedReader, DescribingWriter, NamedInStudentProcess
-from course_utils.sandbox.frames import Frame, FrameError, FrameReader
+from course_utils.sandbox.frames import Frame, FrameReader, MalformedFrameError, TooLongError
 from course_utils.sandbox.values import Opaque, Reader, ValueNotPlainError, Writer
 
 DEPTH = 20
@@ -217,7 +217,7 @@ def test_two_frames_at_once():
 
 def test_a_large_frame_is_refused_before_it_is_read():
     """The announced size is enough to refuse a frame."""
-    with pytest.raises(FrameError, match="at most 100"):
+    with pytest.raises(TooLongError, match="at most 100"):
         FrameReader(100).feed(b"\x00\x00\xff\xff\x00\x00\x00\x00")
 
 
@@ -226,7 +226,7 @@ def test_a_large_frame_is_refused_before_it_is_read():
 )
 def test_bytes_that_are_no_frame_are_refused(text):
     """Bytes that are no frame are refused in one way."""
-    with pytest.raises(FrameError):
+    with pytest.raises(MalformedFrameError):
         FrameReader(10_000).feed(len(text).to_bytes(4, "big") + bytes(4) + text)
 
 

@@ -21,10 +21,6 @@ from course_utils.grading.checking.session import Session
 from course_utils.grading.result import CheckResult, Reason, TaskResult, weightiest
 from course_utils.sandbox.connection import StudentGone
 
-# Python's own, torch's allocator, the system's
-OUT_OF_MEMORY = ("MemoryError", "you tried to allocate", "Cannot allocate memory")
-# the student's process is gone after a task that ended like this
-ENDED = frozenset({Reason.TIMEOUT, Reason.CRASHED, Reason.MEMORY, Reason.OUTPUT, Reason.TAMPERED})
 LONGEST_TITLE = 80
 LONGEST_TEXT = 2000
 
@@ -36,6 +32,7 @@ class _CheckCell:
     part: Part
     session: Session
     results: list[CheckResult] = field(default_factory=list)
+    failures: list[checks.Failure] = field(default_factory=list)
     begin: float = field(default_factory=time.monotonic)
     task: checks.Task | None = None
     value: Any = None
@@ -44,6 +41,7 @@ class _CheckCell:
     def note(self, task: checks.Task, outcome: checks.Outcome) -> None:
         """Keep the outcome of a check of a `Task`."""
         self.task = task
+        self.failures += [outcome.failure] if outcome.failure is not None else []
         self.add(outcome.title, outcome.passed, outcome.yours, outcome.expected)
 
     def add(self, title: str, passed: bool, yours: str, expected: str) -> None:
@@ -94,7 +92,7 @@ def run_task(part: Part, session: Session) -> TaskResult:
     cell = _CheckCell(part, session)
     student_ids = session.assignment.ids_for(part)
     try:
-        with listening(cell), contextlib.redirect_stdout(io.StringIO()):
+        with collecting_outcomes(cell), contextlib.redirect_stdout(io.StringIO()):
             session.begin_task(part)
             with contextlib.suppress(Exception):
                 cell.run()
@@ -102,7 +100,7 @@ def run_task(part: Part, session: Session) -> TaskResult:
     except StudentGone as gone:
         printed = session.printed()
         session.drop_process()
-        return _result(cell, 0.0, gone.reason, gone.message, printed)
+        return _result(cell, 0.0, Reason(gone.ending), gone.message, printed)
     printed = session.printed()
     if changed:
         session.drop_process()
@@ -117,8 +115,8 @@ def run_task(part: Part, session: Session) -> TaskResult:
 
 
 @contextlib.contextmanager
-def listening(cell: _CheckCell) -> Iterator[None]:
-    """Hear the outcome of each check while a cell runs."""
+def collecting_outcomes(cell: _CheckCell) -> Iterator[None]:
+    """Collect the outcome of each check while a cell runs."""
     checks.listeners.append(cell.note)
     try:
         yield
@@ -129,14 +127,13 @@ def listening(cell: _CheckCell) -> Iterator[None]:
 
 def _explain(cell: _CheckCell, student_ids: tuple[str, ...]) -> tuple[Reason, str]:
     """Say why a task that ran did not pass."""
-    texts = [result.yours for result in cell.results if not result.passed]
-    if any(sign in text for text in texts for sign in OUT_OF_MEMORY):
+    if checks.Failure.OUT_OF_MEMORY in cell.failures:
         return Reason.MEMORY, "your code asked for more memory than it may take"
     for grade_id in student_ids:
         error = cell.session.errors.get(grade_id)
         if error is not None:
             return Reason.WRONG, f"your cell raised {type(error).__name__}: {str(error)[:200]}"
-    if texts and all("not written yet" in text for text in texts):
+    if set(cell.failures) == {checks.Failure.NOT_WRITTEN}:
         return Reason.WRONG, "not written yet"
     return Reason.WRONG, ""
 
@@ -168,15 +165,15 @@ def run_all(session: Session) -> tuple[tuple[TaskResult, ...], Reason]:
     try:
         for part in session.assignment.checks:
             task = run_task(part, session)
-            if task.reason in ENDED and suspects:
-                # what ended an earlier task runs again in each new process: does this one live without it?
+            if not session.running and suspects:
+                # what ended an earlier task runs again in each new process: try once more without those cells
                 session.leave_out(suspects)
                 suspects = set()
                 task = run_task(part, session)
-            if task.reason in ENDED and not suspects and session.ended_in is not None:
+            if not session.running and not suspects and session.ended_in is not None:
                 # the cell itself ends each process in which it runs
                 session.leave_out({session.ended_in})
-            elif task.reason in ENDED:
+            elif not session.running:
                 suspects |= set(session.assignment.ids_for(part))
             tasks.append(task)
     finally:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from course_utils.grading.assignment import Assignment, Kind
 from course_utils.grading.checking.driver import run_all, run_task
 from course_utils.grading.checking.session import Session
-from course_utils.grading.checking.stand_ins import Line
+from course_utils.grading.checking.student_client import StudentClient
 from course_utils.grading.checking.tampering import DIGEST, WATCHED
 from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, tasks_without_points, weightiest
 from course_utils.sandbox.connection import StudentGone
@@ -134,7 +134,7 @@ class Grader:
         try:
             tasks = tuple(run_task(part, session) for part in self.assignment.checks)
             with suppress(StudentGone):
-                loaded = session.line().compute(LOADED_MODULES, None)
+                loaded = session.client().compute(LOADED_MODULES, None)
         finally:
             session.drop_process()
         self._starter.warm(loaded)
@@ -146,7 +146,9 @@ class Grader:
             return {}
         connection = self._starter.start(self.limits)
         try:
-            digest: dict[str, str] = Line(connection, self.limits, {}).compute(DIGEST, [self._forked, list(WATCHED)])
+            digest: dict[str, str] = StudentClient(connection, self.limits, {}).compute(
+                DIGEST, [self._forked, list(WATCHED)]
+            )
         except StudentGone as gone:
             raise SandboxError(f"no process for student code: {gone.message}") from None
         finally:

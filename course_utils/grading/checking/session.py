@@ -8,11 +8,11 @@ from contextlib import suppress
 from typing import Any
 
 from course_utils.grading.assignment import Assignment, Kind, Part, bound_names
-from course_utils.grading.checking.stand_ins import BrokenFunction, Line, StudentFunction
+from course_utils.grading.checking.student_client import BrokenFunction, StudentClient, StudentFunction
 from course_utils.grading.checking.tampering import DIGEST, IDENTITIES, WATCHED, find_changes
-from course_utils.grading.result import Reason
 from course_utils.sandbox.connection import Connection, StudentGone
 from course_utils.sandbox.limits import Limits
+from course_utils.sandbox.reason import Ending
 
 
 class Session:
@@ -51,20 +51,20 @@ class Session:
         self._given_names: dict[str, Any] = {}
         self._identities: dict[str, Any] = {}
         self._connection: Connection | None = None
-        self._line: Line | None = None
+        self._client: StudentClient | None = None
         # the student's cell in which the last process ended, when it was not in a check
         self.ended_in: str | None = None
         self._left_out: set[str] = set()
 
-    def line(self) -> Line:
-        """Return the line to the student's process.
+    def client(self) -> StudentClient:
+        """Return the client of the student's process.
 
         Raises:
             StudentGone: when there is none any more.
         """
-        if self._line is None:
-            raise StudentGone(Reason.CRASHED, "the process of your code had ended before")
-        return self._line
+        if self._client is None:
+            raise StudentGone(Ending.CRASHED, "the process of your code had ended before")
+        return self._client
 
     def begin_task(self, check: Part) -> None:
         """Have a process in which everything above a check cell has run, with the task's time ahead.
@@ -74,12 +74,12 @@ class Session:
         """
         left_s = self.deadline - time.monotonic()
         if left_s <= 0:
-            raise StudentGone(Reason.TIMEOUT, f"all tasks together took more than {self.limits.submission_s:g} s")
+            raise StudentGone(Ending.TIMEOUT, f"all tasks together took more than {self.limits.submission_s:g} s")
         above = self.assignment.parts[: self.assignment.parts.index(check)]
         ran = self._connection is not None
         if self._connection is None:
             self._connection = self.start(self.limits)
-            self._line = Line(self._connection, self.limits, self._given_names)
+            self._client = StudentClient(self._connection, self.limits, self._given_names)
         self._connection.start_clock(min(self.limits.task_s, left_s))
         self.measured_inside = False
         self.ended_in = None
@@ -89,6 +89,11 @@ class Session:
         for place, part in enumerate(above):
             if part.kind in (Kind.STUDENT, Kind.TOOLS) and place >= first:
                 self._run(part, given=part.kind is Kind.TOOLS)
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a process; without one the next task gets a new one."""
+        return self._connection is not None
 
     def printed(self) -> str:
         """Return the end of what the student's code printed in this task."""
@@ -104,8 +109,8 @@ class Session:
         if not self.measured_inside or not self.untouched:
             return ()
         try:
-            changed = find_changes(self.untouched, self.line().compute(DIGEST, [self.forked, list(WATCHED)]))
-            held = self.line().compute(IDENTITIES, list(self._identities))
+            changed = find_changes(self.untouched, self.client().compute(DIGEST, [self.forked, list(WATCHED)]))
+            held = self.client().compute(IDENTITIES, list(self._identities))
             return changed + tuple(name for name, who in self._identities.items() if held.get(name) != who)
         except Exception as error:
             return (f"the answer itself ({type(error).__name__})",)
@@ -119,7 +124,7 @@ class Session:
         """End the student's process; the next task gets a new one."""
         if self._connection is not None:
             self._connection.close()
-        self._connection = self._line = None
+        self._connection = self._client = None
         self._identities.clear()
 
     def _run(self, part: Part, *, given: bool) -> None:
@@ -130,7 +135,7 @@ class Session:
             self._hold_broken(wanted, NameError(f"the cell {part.grade_id} is not there"))
             return
         try:
-            answer = self.line().run(source, wanted, given=given)
+            answer = self.client().run(source, wanted, given=given)
         except StudentGone:
             self.ended_in = part.grade_id
             raise
@@ -150,20 +155,20 @@ class Session:
         for name in wanted:
             thing = self.names.get(name)
             if hasattr(thing, "__in_student_process__"):
-                self.names[name] = StudentFunction(name, self._inside_line)
+                self.names[name] = StudentFunction(name, self._client_inside)
             elif thing is not None:
                 self._given_names[name] = thing
 
     def _read_identities(self, names: list[str]) -> dict[str, Any]:
         """Ask which objects the names of a given cell are, just after it ran."""
         with suppress(Exception):
-            held = self.line().compute(IDENTITIES, names)
+            held = self.client().compute(IDENTITIES, names)
             return held if type(held) is dict else {}
         return {}
 
-    def _inside_line(self) -> Line:
+    def _client_inside(self) -> StudentClient:
         self.measured_inside = self.measured_inside_now = True
-        return self.line()
+        return self.client()
 
     def _hold(self, grade_id: str, wanted: list[str], answer: dict[str, Any]) -> None:
         """Keep stand-ins for what the student's cell should define."""
@@ -173,7 +178,7 @@ class Session:
         for name in wanted:
             kind = answer["names"].get(name)
             if kind == "callable":
-                self.names[name] = StudentFunction(name, self.line)
+                self.names[name] = StudentFunction(name, self.client)
             elif kind == "value":
                 self._hold_value(name)
             else:
@@ -182,10 +187,10 @@ class Session:
 
     def _hold_value(self, name: str) -> None:
         try:
-            self.names[name] = self.line().value(name)
+            self.names[name] = self.client().value(name)
         except Exception as error:  # whatever a student's value does when it is read
             self._hold_broken([name], error)
 
     def _hold_broken(self, names: list[str], error: Exception) -> None:
         for name in names:
-            self.names[name] = BrokenFunction(name, self.line, error)
+            self.names[name] = BrokenFunction(name, self.client, error)

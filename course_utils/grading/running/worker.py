@@ -21,6 +21,7 @@ from course_utils.grading.running.job import (
 )
 from course_utils.reporting.error_text import first_line
 from course_utils.sandbox.limits import Limits
+from course_utils.sandbox.sandbox import SandboxError
 
 ENGINE = "course_utils.grading.checking.engine:Grader"
 
@@ -86,8 +87,10 @@ class GraderHolder:
                 shared = {"control": self.control} if self.control is not None else {}
                 self.control = None
                 self._grader = make(assignment, job.limits, unsafe=job.unsafe, **shared).__enter__()
-            except Exception as error:  # SandboxError, or the instructor's given cells
-                self._failure = str(error) if type(error).__name__ == "SandboxError" else first_line(error)
+            except SandboxError as error:
+                self._failure = str(error)
+            except Exception as error:  # the instructor's given cells
+                self._failure = first_line(error)
         return self._grader, self._failure
 
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from course_utils.grading.result import Reason
-from course_utils.sandbox.connection import INTRUSION, Connection, StudentGone
+from course_utils.sandbox.connection import FORGED, Connection, StudentGone
 from course_utils.sandbox.described import DescribingWriter, HeldInStudentProcess, NamedInStudentProcess
 from course_utils.sandbox.frames import Frame
 from course_utils.sandbox.limits import Limits
+from course_utils.sandbox.reason import Ending
 from course_utils.sandbox.values import LONGEST_REPR, Opaque, Reader, ValueNotPlainError, Writer
 
 
-class Line:
+class StudentClient:
     """Asks questions of one student's process and reads the answers as values.
 
     Args:
-        connection: the line itself.
+        connection: the connection to it.
         limits: how deep values may be nested.
         given: the names of the exercise's given cells on this side.
     """
@@ -96,35 +97,35 @@ class StudentObject(HeldInStudentProcess):
     Args:
         number: its place among the objects held in the student's process.
         text: its type's name and the start of its text.
-        line: the line to that process.
+        client: asks that process.
     """
 
-    def __init__(self, number: int, text: str, line: Line) -> None:
+    def __init__(self, number: int, text: str, client: StudentClient) -> None:
         object.__setattr__(self, "number", number)
         object.__setattr__(self, "text", text)
-        object.__setattr__(self, "line", line)
+        object.__setattr__(self, "client", client)
 
     def __getattribute__(self, name: str) -> Any:
         """Ask for an attribute; names with two underscores in front are this side's own."""
         if name.startswith("__"):
             return object.__getattribute__(self, name)
-        return object.__getattribute__(self, "line").get(self, name)
+        return object.__getattribute__(self, "client").get(self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute there."""
-        object.__getattribute__(self, "line").set(self, name, value)
+        object.__getattribute__(self, "client").set(self, name, value)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Call it there."""
-        return object.__getattribute__(self, "line").call(self, arguments, named)
+        return object.__getattribute__(self, "client").call(self, arguments, named)
 
     def __getitem__(self, key: Any) -> Any:
         """Ask for an item."""
-        return object.__getattribute__(self, "line").get(self, "__getitem__")(key)
+        return object.__getattribute__(self, "client").get(self, "__getitem__")(key)
 
     def __len__(self) -> int:
         """Ask for its length."""
-        length: int = object.__getattribute__(self, "line").get(self, "__len__")()
+        length: int = object.__getattribute__(self, "client").get(self, "__len__")()
         return length
 
     def __bool__(self) -> bool:
@@ -138,9 +139,9 @@ class StudentObject(HeldInStudentProcess):
 class _AnswerReader(Reader):
     """Reads answers: plain values, and stand-ins for what stayed there."""
 
-    def __init__(self, blobs: list[bytes], line: Line) -> None:
-        super().__init__(blobs, line.limits.value_depth)
-        self.line = line
+    def __init__(self, blobs: list[bytes], client: StudentClient) -> None:
+        super().__init__(blobs, client.limits.value_depth)
+        self.client = client
 
     def read_kind(self, kind: str, content: Any, level: int) -> Any:
         """Return a value of a named kind."""
@@ -149,7 +150,7 @@ class _AnswerReader(Reader):
         number, type_name, text = content
         if type(number) is not int:
             raise ValueNotPlainError("a malformed value: no such object")
-        return StudentObject(number, repr(Opaque(str(type_name)[:LONGEST_REPR], str(text)[:LONGEST_REPR])), self.line)
+        return StudentObject(number, repr(Opaque(str(type_name)[:LONGEST_REPR], str(text)[:LONGEST_REPR])), self.client)
 
 
 class StudentFunction(NamedInStudentProcess):
@@ -157,22 +158,22 @@ class StudentFunction(NamedInStudentProcess):
 
     Args:
         known_as: its name in the student's process.
-        line: finds the line to that process; it changes when a process is replaced.
+        client: returns the client of that process; it changes when a process is replaced.
     """
 
-    def __init__(self, known_as: str, line: Callable[[], Line]) -> None:
+    def __init__(self, known_as: str, client: Callable[[], StudentClient]) -> None:
         super().__init__(known_as)
-        self._line = line
+        self._client = client
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Call it there."""
-        return self._line().call(self.known_as, arguments, named)
+        return self._client().call(self.known_as, arguments, named)
 
     def __getattr__(self, name: str) -> Any:
         """Ask for an attribute, such as one of a class or of a callable object."""
         if name.startswith("__"):
             raise AttributeError(name)
-        return getattr(self._line().value(self.known_as), name)
+        return getattr(self._client().value(self.known_as), name)
 
     def __repr__(self) -> str:
         return f"the student's {self.known_as}"
@@ -183,12 +184,12 @@ class BrokenFunction(StudentFunction):
 
     Args:
         known_as: its name.
-        line: finds the line, for helpers that name it.
+        client: returns the client, for helpers that name it.
         error: raised at each call.
     """
 
-    def __init__(self, known_as: str, line: Callable[[], Line], error: Exception) -> None:
-        super().__init__(known_as, line)
+    def __init__(self, known_as: str, client: Callable[[], StudentClient], error: Exception) -> None:
+        super().__init__(known_as, client)
         self.error = error
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
@@ -211,11 +212,14 @@ def _builtin(kind: type[BaseException]) -> type[Exception]:
 def _raised(described: Any) -> Exception:
     """Make the exception that the student's code raised, of a class that this side has."""
     if type(described) is not dict or type(described.get("classes")) is not list:
-        raise StudentGone(Reason.TAMPERED, INTRUSION)
+        raise StudentGone(Ending.FORGED, FORGED)
     classes, text = described["classes"], str(described.get("text", ""))[:2000]
     names = [name for name in classes if isinstance(name, str) and name.isidentifier()] if classes else []
     kinds = (getattr(builtins, name, None) for name in names)
     parent = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Exception)), RuntimeError)
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.OutOfMemoryError.__name__ in names:
+        parent = torch.OutOfMemoryError
     name = names[0][:80] if names else "Exception"
     # some built-in classes take more than a text, or quote it
     made = type(name, (parent,), {"__init__": lambda self: None, "__str__": lambda self: text, "__module__": "student"})
