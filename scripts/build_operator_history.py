@@ -28,7 +28,7 @@ from typing import Any
 from course_utils.data.versions import line_of, order
 from course_utils.operators.hand_registered import hand_registered
 from course_utils.operators.history import ABSENT, FORMAT, SPARSE, read_history
-from course_utils.operators.rules import Verdicts, judge, read_yaml
+from course_utils.operators.rules import VerdictLetters, judge, read_yaml
 
 YAML = "torchgen/packaged/ATen/native/native_functions.yaml"
 OUTPUT = Path(__file__).resolve().parents[1] / "course_utils" / "data" / "mps_operator_history.json"
@@ -105,7 +105,7 @@ def merge(old: Mapping[str, Any] | None, read: Mapping[str, str], unread: Mappin
     Raises:
         ValueError: when a yaml is not one, or an overload changed its out= overload between releases.
     """
-    columns: dict[str, Verdicts] = {}
+    columns: dict[str, VerdictLetters] = {}
     checksums: dict[str, str] = {}
     old_unread: dict[str, str] = {}
     if old is not None:
@@ -138,13 +138,13 @@ def rows(columns: Sequence[Mapping[str, str]]) -> dict[str, str]:
     return {name: "".join(column.get(name, ABSENT) for column in columns) for name in names}
 
 
-def sparse_letters(verdicts: Verdicts) -> dict[str, str]:
+def sparse_letters(verdicts: VerdictLetters) -> dict[str, str]:
     """Turn the sparse keys of each overload into a letter."""
     letter_of = {keys: letter for letter, keys in SPARSE.items()}
     return {name: letter_of[keys] for name, keys in verdicts.sparse_keys.items()}
 
 
-def merge_delegates(columns: Mapping[str, Verdicts]) -> dict[str, str]:
+def merge_delegates(columns: Mapping[str, VerdictLetters]) -> dict[str, str]:
     """Merge which overload delegates to which.
 
     Raises:

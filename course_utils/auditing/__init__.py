@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 # public name -> the module that holds it
 _HOME = {
     "Audit": "report",
-    "Finding": "findings",
+    "AuditFinding": "findings",
     "ModelError": "run",
-    "Place": "findings",
+    "CallSite": "findings",
     "SeenOperator": "findings",
     "audit": "run",
 }
 
-__all__ = ["Audit", "Finding", "ModelError", "Place", "SeenOperator", "audit"]
+__all__ = ["Audit", "AuditFinding", "CallSite", "ModelError", "SeenOperator", "audit"]
 
 if TYPE_CHECKING:
-    from course_utils.auditing.findings import Finding, Place, SeenOperator
+    from course_utils.auditing.findings import AuditFinding, CallSite, SeenOperator
     from course_utils.auditing.report import Audit
     from course_utils.auditing.run import ModelError, audit
 

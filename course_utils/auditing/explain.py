@@ -1,16 +1,16 @@
-"""Turn what a tracer wrote down into findings: what will happen, since when it would not, and what to do."""
+"""Turn the log of a step into findings: what will happen, since when it would not, and what to do."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 
-from course_utils.auditing.findings import KINDS, PHASES, Finding, Kind, Phase, Place
+from course_utils.auditing.findings import KINDS, PHASES, AuditFinding, CallSite, FindingKind, Phase
 from course_utils.auditing.public_names import GRADIENT_ROUTES, name_of_function, public_name
-from course_utils.auditing.tracer import Notebook, Where
+from course_utils.auditing.tracer import StepPosition, TraceLog
 from course_utils.operators.hand_registered import torchvision_kernels
 from course_utils.operators.names import base_of
-from course_utils.operators.table import OperatorTable, Verdict
+from course_utils.operators.table import OperatorTable, OperatorVerdict
 
 _ONCE = "torch's warning comes once per process, so later ones are silent"
 _UNSET_FALLBACK = (
@@ -18,35 +18,28 @@ _UNSET_FALLBACK = (
 )
 
 
-def explain(notebook: Notebook, table: OperatorTable) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
-    """Return the findings, in the order of their kinds, and what is doubtful.
+def explain(log: TraceLog, table: OperatorTable) -> tuple[tuple[AuditFinding, ...], tuple[str, ...]]:
+    """Return the findings, in the order of their kinds, and the warnings.
 
     Args:
-        notebook: what was seen.
+        log: what was seen.
         table: the verdicts of the release in question.
     """
-    found = [*_stray_tensors(notebook), *_limits(notebook)]
-    for (name, verdict), places in notebook.suspects.items():
+    found = [*_stray_tensors(log), *_limits(log)]
+    for (name, verdict), places in log.suspects.items():
         for phase, in_phase in _by_phase(places):
-            finding = _operator(name, verdict, phase, in_phase, table)
+            finding = _operator(name, verdict, phase, in_phase, log.rules[name])
             found += [finding] if finding is not None else []
     found.sort(key=lambda finding: (KINDS.index(finding.kind), PHASES.index(finding.phase)))
-    return tuple(found), _doubts(notebook, table)
+    return tuple(found), _warnings(log, table)
 
 
-def _lookup(name: str, table: OperatorTable) -> Verdict | None:
-    try:
-        return table.verdict(name)
-    except LookupError:
-        return None
-
-
-def _doubts(notebook: Notebook, table: OperatorTable) -> tuple[str, ...]:
+def _warnings(log: TraceLog, table: OperatorTable) -> tuple[str, ...]:
     found: dict[str, None] = {}
-    for name, _ in notebook.suspects:
-        known = _lookup(name, table) if name.startswith("aten::") else None
+    for name, _ in log.suspects:
+        known = log.rules[name]
         if known is not None:
-            found.update(dict.fromkeys(doubt for doubt in known.warnings if doubt not in table.warnings))
+            found.update(dict.fromkeys(warning for warning in known.warnings if warning not in table.warnings))
         elif name.startswith("aten::"):
             found[
                 f"{name} is an operator of the installed torch that torch {table.torch_release} does not have; "
@@ -55,18 +48,19 @@ def _doubts(notebook: Notebook, table: OperatorTable) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _operator(name: str, verdict: str, phase: Phase, places: Counter[Where], table: OperatorTable) -> Finding | None:
+def _operator(
+    name: str, verdict: str, phase: Phase, places: Counter[StepPosition], known: OperatorVerdict | None
+) -> AuditFinding | None:
     if not name.startswith("aten::"):
         return _outside_aten(name, phase, places)
-    known = _lookup(name, table)
     if known is None:
         return None
-    kind: Kind = "cpu always" if verdict == "cpu_always" else "missing"
+    kind: FindingKind = "cpu always" if verdict == "cpu_always" else "missing"
     effect = f"runs on the CPU whatever the fallback variable says, copied both ways; {_ONCE}"
     if kind == "missing":
         effect = _missing_effect(known)
     route = GRADIENT_ROUTES.get(base_of(name.removeprefix("aten::")))
-    return Finding(
+    return AuditFinding(
         kind=kind,
         name=name,
         public=_public(name, places),
@@ -78,24 +72,24 @@ def _operator(name: str, verdict: str, phase: Phase, places: Counter[Where], tab
     )
 
 
-def _missing_effect(known: Verdict) -> str:
+def _missing_effect(known: OperatorVerdict) -> str:
     error = f"NotImplementedError: The operator '{known.error_name or known.overload}' is not currently implemented"
     if known.cpu_fallback:
         return f"{error} for the MPS device; {_UNSET_FALLBACK}"
     return f"{error} for the MPS device; the fallback variable does not help ({known.reason})"
 
 
-def _advice(known: Verdict) -> str:
+def _advice(known: OperatorVerdict) -> str:
     if "you have" in known.since:
         return f"use torch {known.since.split(' since ')[1].split(',')[0]} or newer, or replace the operator"
     return "replace it with operators that MPS has, or compute this part on the CPU on purpose, with .cpu()"
 
 
-def _outside_aten(name: str, phase: Phase, places: Counter[Where]) -> Finding:
+def _outside_aten(name: str, phase: Phase, places: Counter[StepPosition]) -> AuditFinding:
     namespace = name.partition("::")[0]
     known = torchvision_kernels()
     if name in known:
-        return Finding(
+        return AuditFinding(
             kind="missing",
             name=name,
             public="torchvision",
@@ -106,7 +100,7 @@ def _outside_aten(name: str, phase: Phase, places: Counter[Where]) -> Finding:
             phase=phase,
             places=_places(places),
         )
-    return Finding(
+    return AuditFinding(
         kind="outside aten",
         name=name,
         public="",
@@ -118,10 +112,10 @@ def _outside_aten(name: str, phase: Phase, places: Counter[Where]) -> Finding:
     )
 
 
-def _limits(notebook: Notebook) -> Iterator[Finding]:
-    for (limit, name), places in notebook.reached.items():
+def _limits(log: TraceLog) -> Iterator[AuditFinding]:
+    for (limit, name), places in log.reached.items():
         for phase, in_phase in _by_phase(places):
-            yield Finding(
+            yield AuditFinding(
                 kind=limit.kind,
                 name=name,
                 public=_public(name, in_phase),
@@ -133,10 +127,10 @@ def _limits(notebook: Notebook) -> Iterator[Finding]:
             )
 
 
-def _stray_tensors(notebook: Notebook) -> Iterator[Finding]:
-    for name, places in notebook.float64.items():
+def _stray_tensors(log: TraceLog) -> Iterator[AuditFinding]:
+    for name, places in log.float64.items():
         first = next(iter(places)).phase
-        yield Finding(
+        yield AuditFinding(
             kind="float64",
             name=_public(name, places) or name,
             public="float64",
@@ -146,10 +140,10 @@ def _stray_tensors(notebook: Notebook) -> Iterator[Finding]:
             places=_places(places),
             source="pytorch #122602",
         )
-    for name, places in notebook.mixed.items():
+    for name, places in log.mixed.items():
         first = next(iter(places)).phase
         attribute = name.startswith("attribute")
-        yield Finding(
+        yield AuditFinding(
             kind="mixed devices",
             name=name,
             public="",
@@ -162,21 +156,21 @@ def _stray_tensors(notebook: Notebook) -> Iterator[Finding]:
         )
 
 
-def _public(name: str, places: Counter[Where]) -> str:
+def _public(name: str, places: Counter[StepPosition]) -> str:
     """Name the function that the reader called where one is known, else the one that the operator is named after."""
     called = {name_of_function(where.function) for where in places if where.function is not None} - {""}
     return ", ".join(sorted(called)) or public_name(name)
 
 
-def _by_phase(places: Counter[Where]) -> Iterator[tuple[Phase, Counter[Where]]]:
+def _by_phase(places: Counter[StepPosition]) -> Iterator[tuple[Phase, Counter[StepPosition]]]:
     for phase in PHASES:
         chosen = Counter({where: count for where, count in places.items() if where.phase == phase})
         if chosen:
             yield phase, chosen
 
 
-def _places(places: Counter[Where]) -> tuple[Place, ...]:
+def _places(places: Counter[StepPosition]) -> tuple[CallSite, ...]:
     grouped: Counter[tuple[str, str]] = Counter()
     for where, count in places.items():
         grouped[where.module, str(where.location) if where.location is not None else ""] += count
-    return tuple(Place(module, source, count) for (module, source), count in grouped.items())
+    return tuple(CallSite(module, source, count) for (module, source), count in grouped.items())

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 Phase = Literal["before", "forward", "loss", "backward", "optimizer"]
 PHASES: tuple[Phase, ...] = get_args(Phase)
-Kind = Literal[
+FindingKind = Literal[
     "float64",  # a dtype that Metal lacks: float64 or complex128
     "sparse",
     "mixed devices",
@@ -18,12 +18,12 @@ Kind = Literal[
     "may refuse",  # has a kernel with a documented limit that this call reaches
     "may leave the GPU",  # has a kernel that computes such calls on the CPU
 ]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[FindingKind, ...] = get_args(FindingKind)
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a finding comes from.
+class CallSite:
+    """StepPosition a finding comes from.
 
     Args:
         module: path of the module whose forward runs, such as "encoder.layers.0.self_attn"; the model's class name
@@ -42,7 +42,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Finding:
+class AuditFinding:
     """One thing that will go wrong or may go wrong on MPS.
 
     Args:
@@ -57,14 +57,14 @@ class Finding:
         source: where the claim comes from, for documented limits.
     """
 
-    kind: Kind
+    kind: FindingKind
     name: str
     public: str
     effect: str
     advice: str
     since: str = ""
     phase: Phase = "before"
-    places: tuple[Place, ...] = ()
+    places: tuple[CallSite, ...] = ()
     source: str = ""
 
     @property

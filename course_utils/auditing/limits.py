@@ -24,7 +24,7 @@ _THREADGROUP_ELEMENTS = 8192  # 32 KiB of threadgroup memory hold so many float3
 
 
 @dataclass(frozen=True)
-class Limit:
+class KernelLimit:
     """One documented limit.
 
     Args:
@@ -116,14 +116,15 @@ CHECKS: Mapping[str, Callable[[Arguments, Any], bool]] = {
 
 
 @cache
-def all_limits() -> tuple[Limit, ...]:
+def all_limits() -> tuple[KernelLimit, ...]:
     """Read the limits that come with the package."""
     return tuple(
-        Limit(**(entry | {"operators": tuple(entry["operators"])})) for entry in read_json("mps_limits.json")["limits"]
+        KernelLimit(**(entry | {"operators": tuple(entry["operators"])}))
+        for entry in read_json("mps_limits.json")["limits"]
     )
 
 
-def limits_of(operator: str, release: str, macos: str | None = None) -> tuple[Limit, ...]:
+def limits_of(operator: str, release: str, macos: str | None = None) -> tuple[KernelLimit, ...]:
     """List the limits of an operator that are in force.
 
     Args:

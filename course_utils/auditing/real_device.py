@@ -9,16 +9,18 @@ later), for instance linalg_eigvals.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from course_utils.auditing.calls import Calls, is_here
-from course_utils.emulation.location import caller
-from course_utils.operators.table import OperatorTable
+from course_utils.auditing.calls import is_on_cpu
+from course_utils.auditing.tensors import REPLACEMENT
+from course_utils.emulation.events import CallHook, CallVerdict, OperatorCall
+from course_utils.emulation.kernels import KernelTable
+from course_utils.emulation.refusals import MpsRule, refusal
 
 WARNING = (
     "followed on this machine's MPS, where operators that C++ calls inside a composite one are seen only if they fail, "
@@ -27,70 +29,78 @@ WARNING = (
 _LACKS_KERNEL = re.compile(r"The operator '(\S+)' is not currently implemented for the MPS device")
 
 
-def verdicts_of(table: OperatorTable) -> Callable[[str], str]:
-    """Return a function that says how an operator fares: "native", "composite", "cpu_always" or "missing"."""
-
-    def verdict(name: str) -> str:
-        if not name.startswith("aten::"):
-            return "native"  # outside aten only an error tells
-        try:
-            status = table.verdict(name).status
-        except LookupError:
-            return "native"
-        return status if status in ("composite", "cpu_always", "missing") else "native"
-
-    return verdict
-
-
-class RealDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Sees every operator that meets a tensor of the device.
+class RealDeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Emits an event for every operator that meets a tensor of the device, as the emulated device does.
 
     Args:
-        calls: runs the kernels.
-        verdict_of: how an operator fares.
+        hook: receives the calls.
+        table: the kernels of the release in question.
     """
 
-    def __init__(self, calls: Calls, verdict_of: Callable[[str], str]) -> None:
+    def __init__(self, hook: CallHook, table: KernelTable) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.calls = calls
-        self.verdict_of = verdict_of
+        self.hook = hook
+        self.table = table
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if not _on_device((args, kwargs)):
             return func(*args, **kwargs)
         name = func.name()
-        verdict = self.verdict_of(name)
-        self.calls.tracer.observe(name, verdict, caller())
-        if verdict == "missing":
-            return run_on_cpu(func, args, kwargs)
+        verdict = self._verdict(name)
+        kernel = partial(run_on_cpu, func) if verdict == "missing" else partial(self._run, func)
+        return self.hook(OperatorCall(func, name, verdict, self.table, kernel, args, kwargs))
+
+    def _verdict(self, name: str) -> CallVerdict:
+        entry = self.table.verdict(name)  # outside aten only an error tells
+        if entry is None:
+            return "native"
+        return entry.status if entry.status in ("composite", "cpu_always", "missing") else "native"
+
+    def _run(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+        """Run an operator; one that C++ calls inside it and that has no kernel becomes an event of its own."""
         try:
-            return self.calls.run(func, func, args, kwargs)
+            return func(*args, **kwargs)
         except NotImplementedError as error:
-            inner = _LACKS_KERNEL.search(str(error))
+            inner = _LACKS_KERNEL.search(str(error))  # torch's text is the only place that has the name
             if inner is None:
                 raise
-            self.calls.tracer.observe(inner.group(1), "missing", caller())
-            return run_on_cpu(func, args, kwargs)
+            on_cpu = partial(run_on_cpu, func)
+            return self.hook(OperatorCall(func, inner.group(1), "missing", self.table, on_cpu, args, kwargs))
+        except (TypeError, RuntimeError) as error:
+            rule = _broken_rule(error, (args, kwargs))
+            raise (error if rule is None else refusal(error, rule)) from None
+
+
+def _broken_rule(error: Exception, values: Any) -> MpsRule | None:
+    """Return which rule of MPS an operator's arguments break, None where they break none of those known."""
+    leaves = pytree.tree_leaves(values)
+    dtypes = {leaf.dtype if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves}
+    if isinstance(error, TypeError) and not REPLACEMENT.keys().isdisjoint(dtypes):
+        return MpsRule.UNSUPPORTED_DTYPE
+    on_cpu = [
+        is_on_cpu(leaf) for leaf in leaves if isinstance(leaf, torch.Tensor) and (leaf.dim() or not is_on_cpu(leaf))
+    ]
+    return MpsRule.MIXED_DEVICES if len(set(on_cpu)) > 1 else None
 
 
 def _on_device(values: Any) -> bool:
     for leaf in pytree.tree_leaves(values):
         if isinstance(leaf, torch.Tensor):
-            if not is_here(leaf):
+            if not is_on_cpu(leaf):
                 return True
         elif isinstance(leaf, torch.device) and leaf.type == "mps":
             return True
     return False
 
 
-def run_on_cpu(func: Any, args: Any, kwargs: Any) -> Any:
+def run_on_cpu(func: Any, *args: Any, **kwargs: Any) -> Any:
     """Run an operator on the CPU, and bring back its results and what it wrote into its arguments."""
     pairs: list[tuple[torch.Tensor, torch.Tensor]] = []
     device: list[torch.device] = []
 
     def fetch(leaf: Any) -> Any:
-        if isinstance(leaf, torch.Tensor) and not is_here(leaf):
+        if isinstance(leaf, torch.Tensor) and not is_on_cpu(leaf):
             device.append(leaf.device)
             pairs.append((leaf, leaf.cpu()))
             return pairs[-1][1]
@@ -99,7 +109,8 @@ def run_on_cpu(func: Any, args: Any, kwargs: Any) -> Any:
             return torch.device("cpu")
         return leaf
 
-    result = func(*pytree.tree_map(fetch, args), **pytree.tree_map(fetch, kwargs))
+    args, kwargs = pytree.tree_map(fetch, (args, kwargs))
+    result = func(*args, **kwargs)
     if func._schema.is_mutable:
         for original, copy in pairs:
             original.copy_(copy)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from course_utils.auditing.findings import Finding, Phase, SeenOperator
+from course_utils.auditing.findings import AuditFinding, Phase, SeenOperator
 from course_utils.reporting.results import TableResult
 
 
@@ -29,7 +29,7 @@ class Audit(TableResult):
     model: str
     mode: str
     phases: tuple[Phase, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[AuditFinding, ...]
     operators: tuple[SeenOperator, ...]
     torch_release: str
     source: str

@@ -7,18 +7,25 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any, Literal, get_args
 
 import torch
 from torch import nn
 
-from course_utils.auditing.calls import Calls, Kernel
+from course_utils.auditing.calls import CallFollower
 from course_utils.auditing.explain import explain
-from course_utils.auditing.findings import Finding, Phase, Place, SeenOperator
-from course_utils.auditing.real_device import WARNING, RealDevice, verdicts_of
+from course_utils.auditing.findings import AuditFinding, CallSite, Phase, SeenOperator
+from course_utils.auditing.real_device import WARNING, RealDeviceMode
 from course_utils.auditing.report import Audit
-from course_utils.auditing.steps import Loss, NotAnOptimizerError, OptimizerFactory, Step, plain_sgd, sum_of_outputs
+from course_utils.auditing.steps import (
+    AuditedStep,
+    LossFunction,
+    NotAnOptimizerError,
+    OptimizerFactory,
+    plain_sgd,
+    sum_of_outputs,
+)
 from course_utils.auditing.tensors import (
     address_of,
     check_tensors,
@@ -28,14 +35,14 @@ from course_utils.auditing.tensors import (
 )
 from course_utils.auditing.tracer import Tracer
 from course_utils.data.versions import order
-from course_utils.emulation.context import doubts, emulated_mps
-from course_utils.emulation.kernels import mps_kernels
+from course_utils.emulation import is_active
+from course_utils.emulation.context import emulated_mps, version_warnings
+from course_utils.emulation.kernels import kernels_of
 from course_utils.emulation.location import Location, is_inside
-from course_utils.emulation.state import is_active
 from course_utils.operators.table import OperatorTable, operator_table
 from course_utils.reporting.error_text import first_line
 
-Mode = Literal["train", "eval"]
+AuditMode = Literal["train", "eval"]
 
 
 class ModelError(RuntimeError):
@@ -55,9 +62,9 @@ def audit(
     model: nn.Module,
     inputs: Any,
     *,
-    loss: Loss | None = None,
+    loss: LossFunction | None = None,
     optimizer: torch.optim.Optimizer | OptimizerFactory | None = None,
-    mode: Mode = "train",
+    mode: AuditMode = "train",
     release: str | None = None,
 ) -> Audit:
     """Say which operators of one step of a model MPS lacks or may refuse, where, and what to do.
@@ -91,7 +98,7 @@ def audit(
     args, kwargs = _split(inputs)
     train = mode == "train"
     notes = _notes(table, release, loss, optimizer, train)
-    step = Step(
+    step = AuditedStep(
         model=getattr(model, "_orig_mod", model),
         args=args,
         kwargs=kwargs,
@@ -101,15 +108,15 @@ def audit(
     )
     before = check_tensors(named_tensors(step.model, kwargs or args, loss), table.torch_release)
     tracer, failure, left_out = _follow(step, table)
-    found, doubtful = explain(tracer.notebook, table)
-    refused: tuple[Finding, ...] = ()
+    found, explained = explain(tracer.log, table)
+    refused: tuple[AuditFinding, ...] = ()
     if failure is not None:
         refused = _judge_failure(step, tracer, failure, stopped_by_copy=bool(before))
         left_out += (
             f"{tracer.phase} stopped at an error ({first_line(failure)}), so what comes after it was not followed",
         )
-    if tracer.notebook.moved:
-        left_out += (f"the loss carries {', '.join(sorted(tracer.notebook.moved))}; taken as targets and moved",)
+    if tracer.log.moved:
+        left_out += (f"the loss carries {', '.join(sorted(tracer.log.moved))}; taken as targets and moved",)
     if before:
         left_out += ("the tensors named before any operator were replaced by what MPS can hold, to follow the rest",)
     return Audit(
@@ -120,7 +127,7 @@ def audit(
         operators=_operators(tracer),
         torch_release=table.torch_release,
         source=_source(table),
-        warnings=notes + left_out + doubtful,
+        warnings=notes + left_out + explained,
     )
 
 
@@ -129,7 +136,7 @@ def _check_arguments(model: object, optimizer: object, mode: str) -> None:
         raise RuntimeError("emulated_mps() is already on in this process; leave that block before an audit")
     if not isinstance(model, nn.Module):
         raise TypeError(f"audit takes a torch.nn.Module, not {type(model).__name__}; wrap a function in one")
-    if mode not in get_args(Mode):
+    if mode not in get_args(AuditMode):
         raise ValueError(f"mode is {mode!r}; it has to be 'train' or 'eval'")
     if mode == "eval" and optimizer is not None:
         raise ValueError("an optimizer has no part in mode='eval'; leave it out, or use mode='train'")
@@ -144,7 +151,7 @@ def _split(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def _notes(table: OperatorTable, release: str | None, loss: Any, optimizer: Any, train: bool) -> tuple[str, ...]:
-    notes = [*doubts(torch.__version__), *table.warnings]
+    notes = [*version_warnings(torch.__version__), *table.warnings]
     if train and loss is None:
         notes.append("no loss was given: the sum of all floating outputs stands in, your loss's operators are not seen")
     if train and optimizer is None:
@@ -164,24 +171,24 @@ def _source(table: OperatorTable) -> str:
     return f"torch {table.torch_release}, {table.source}; followed on {where}"
 
 
-def _follow(step: Step, table: OperatorTable) -> tuple[Tracer, Exception | None, tuple[str, ...]]:
+def _follow(step: AuditedStep, table: OperatorTable) -> tuple[Tracer, Exception | None, tuple[str, ...]]:
     """Run a copy of the step on the device; an error of the device is returned, not raised."""
-    twin = step.copy()
-    tracer = Tracer(twin.model)
-    calls = Calls(
+    copied_step = step.copy()
+    tracer = Tracer(copied_step.model)
+    follower = CallFollower(
         tracer,
         table.torch_release,
         macos=platform.mac_ver()[0] or None,
-        attributes=plain_attributes(twin.model),
+        attributes=plain_attributes(copied_step.model),
         targets={address_of(t): name for name, t in tensors_kept_by(step.loss) if _is_dense(t)},
     )
     left_out: tuple[str, ...] = ()
     failure: Exception | None = None
-    with _device(calls, table) as (device, watching), _quiet():
-        twin.to(device)
+    with _device(follower, table) as device, _quiet():
+        copied_step.to(device)
         try:
-            with tracer.tracing(), watching:
-                left_out = twin.run(tracer.enter)
+            with tracer.tracing():
+                left_out = copied_step.run(tracer.enter)
         except NotAnOptimizerError:
             raise
         except Exception as error:  # whatever a model raises
@@ -190,41 +197,21 @@ def _follow(step: Step, table: OperatorTable) -> tuple[Tracer, Exception | None,
 
 
 @contextmanager
-def _device(calls: Calls, table: OperatorTable) -> Iterator[tuple[torch.device, AbstractContextManager[Any]]]:
-    """Give the device to follow the step on, and a context in which it is watched.
+def _device(follower: CallFollower, table: OperatorTable) -> Iterator[torch.device]:
+    """Give the device to follow the step on, with the follower as its hook.
 
     Raises:
         RuntimeError: where torch was built with MPS but cannot use it; nothing can be emulated there.
     """
-    if torch._C._has_mps:
-        if not torch.backends.mps.is_available():
-            raise RuntimeError("this torch was built with MPS but finds no usable GPU; see course_utils.probe_mps()")
-        yield torch.device("mps"), RealDevice(calls, verdicts_of(table))
+    kernels = kernels_of(table)
+    if not torch._C._has_mps:
+        with emulated_mps(missing="record", hook=follower, kernels=kernels) as mps:
+            yield mps.device
         return
-    watched = Switch()
-
-    def observe(name: str, verdict: str, location: Location) -> None:
-        if watched.on:
-            calls.tracer.observe(name, verdict, location)
-
-    def intercept(operator: Any, kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return calls.run(operator, kernel, args, kwargs) if watched.on else kernel(*args, **kwargs)
-
-    kernels = mps_kernels(None if table is operator_table() else table.torch_release)
-    with emulated_mps(missing="record", observer=observe, interceptor=intercept, kernels=kernels) as mps:
-        yield mps.device, watched
-
-
-class Switch:
-    """On inside its block: what moving the model takes is no part of the step."""
-
-    on = False
-
-    def __enter__(self) -> None:
-        self.on = True
-
-    def __exit__(self, *_: object) -> None:
-        self.on = False
+    if not torch.backends.mps.is_available():
+        raise RuntimeError("this torch was built with MPS but finds no usable GPU; see course_utils.probe_mps()")
+    with RealDeviceMode(follower, kernels):
+        yield torch.device("mps")
 
 
 @contextmanager
@@ -243,33 +230,35 @@ def _is_dense(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.layout is torch.strided and not value.is_meta
 
 
-def _judge_failure(step: Step, tracer: Tracer, failure: Exception, *, stopped_by_copy: bool) -> tuple[Finding, ...]:
+def _judge_failure(
+    step: AuditedStep, tracer: Tracer, failure: Exception, *, stopped_by_copy: bool
+) -> tuple[AuditFinding, ...]:
     """Find out whether the CPU fails too; if not, the device refused.
 
     Raises:
         ModelError: when it does.
     """
     phases: list[Phase] = []
-    twin = step.copy()
-    if any(parameter.is_meta for parameter in twin.model.parameters()):
-        twin.to("cpu")
+    copied_step = step.copy()
+    if any(parameter.is_meta for parameter in copied_step.model.parameters()):
+        copied_step.to("cpu")
     try:
         with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the CPU says about a step that nobody asked it for
-            twin.run(lambda phase, _: phases.append(phase))
+            copied_step.run(lambda phase, _: phases.append(phase))
     except Exception as error:  # the model's own
         raise ModelError(phases[-1], error) from error
     if stopped_by_copy and not isinstance(failure, (NotImplementedError, TypeError)):
         return ()  # it may as well be our replacement that the model did not take
     return (
-        Finding(
+        AuditFinding(
             kind="refused",
             name=type(failure).__name__,
             public="",
             effect=f"{first_line(failure)}; the CPU runs it",
             advice="change this call, or compute this part on the CPU on purpose, with .cpu()",
             phase=tracer.phase,
-            places=(Place("", _line_of(failure)),),
+            places=(CallSite("", _line_of(failure)),),
         ),
     )
 
@@ -285,5 +274,5 @@ def _line_of(error: Exception) -> str:
 
 
 def _operators(tracer: Tracer) -> tuple[SeenOperator, ...]:
-    counted: Counter[tuple[str, str]] = tracer.notebook.seen
+    counted: Counter[tuple[str, str]] = tracer.log.seen
     return tuple(SeenOperator(name, verdict, count) for (name, verdict), count in counted.most_common())

@@ -15,7 +15,7 @@ from torch.utils import _pytree as pytree
 from course_utils.auditing.findings import Phase
 from course_utils.auditing.tensors import as_plain, make_movable, movable
 
-Loss = Callable[[Any], torch.Tensor]
+LossFunction = Callable[[Any], torch.Tensor]
 OptimizerFactory = Callable[[Any], torch.optim.Optimizer]
 Enter = Callable[[Phase, str], None]
 
@@ -41,7 +41,7 @@ class NotAnOptimizerError(TypeError):
 
 
 @dataclass
-class Step:
+class AuditedStep:
     """A model with everything that one step needs.
 
     Args:
@@ -56,11 +56,11 @@ class Step:
     model: nn.Module
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    loss: Loss | None
+    loss: LossFunction | None
     optimizer: torch.optim.Optimizer | OptimizerFactory | None
     train: bool
 
-    def copy(self) -> Step:
+    def copy(self) -> AuditedStep:
         """Copy everything, so that the caller's objects stay as they are.
 
         Raises:
@@ -75,7 +75,7 @@ class Step:
         except (RuntimeError, TypeError) as error:
             raise ValueError(f"the model cannot be copied with copy.deepcopy ({error}); audit a fresh one") from error
         args, kwargs = inputs
-        return Step(model, args, kwargs, loss or self.loss, optimizer or self.optimizer, self.train)
+        return AuditedStep(model, args, kwargs, loss or self.loss, optimizer or self.optimizer, self.train)
 
     def to(self, device: torch.device | str) -> None:
         """Move model, loss, inputs and optimizer; what the device could not hold is replaced first."""
@@ -182,10 +182,10 @@ def _follow_parameters(optimizer: torch.optim.Optimizer, names: dict[int, str], 
         ValueError: when it holds other parameters than the model's.
     """
     held = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    strangers = sum(id(parameter) not in names for parameter in held)
-    if strangers:
+    cpu_arguments = sum(id(parameter) not in names for parameter in held)
+    if cpu_arguments:
         raise ValueError(
-            f"the optimizer holds {strangers} of {len(held)} parameters that are not the model's; "
+            f"the optimizer holds {cpu_arguments} of {len(held)} parameters that are not the model's; "
             "make it from model.parameters(), or give a factory such as torch.optim.AdamW"
         )
     state = optimizer.state_dict()

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
-from course_utils.auditing.findings import Finding
+from course_utils.auditing.findings import AuditFinding
 from course_utils.data.versions import order
 
 # what Metal lacks, and what to use instead
@@ -84,14 +84,14 @@ def address_of(tensor: torch.Tensor) -> int:
     return tensor.untyped_storage().data_ptr()
 
 
-def check_tensors(named: Named, release: str) -> tuple[Finding, ...]:
+def check_tensors(named: Named, release: str) -> tuple[AuditFinding, ...]:
     """Find the tensors that MPS cannot hold, before any operator runs.
 
     Args:
         named: names and tensors; other values are passed over, NumPy arrays of float64 are not.
         release: of torch, such as "2.14.1".
     """
-    found: list[Finding] = []
+    found: list[AuditFinding] = []
     devices: dict[str, str] = {}
     for name, value in named:
         if not isinstance(value, torch.Tensor):
@@ -106,7 +106,7 @@ def check_tensors(named: Named, release: str) -> tuple[Finding, ...]:
     return (*found, *_stray(devices))
 
 
-def _unsupported_dtype(name: str, dtype: str) -> Finding:
+def _unsupported_dtype(name: str, dtype: str) -> AuditFinding:
     instead = {"float64": "float32", "complex128": "complex64"}[dtype]
     effect = (
         "TypeError when it is moved: Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't "
@@ -115,7 +115,7 @@ def _unsupported_dtype(name: str, dtype: str) -> Finding:
         else "TypeError when it is moved: Trying to convert ComplexDouble to the MPS backend but it does not have "
         "support for that dtype"
     )
-    return Finding(
+    return AuditFinding(
         kind="float64",
         name=name,
         public=dtype,
@@ -126,7 +126,7 @@ def _unsupported_dtype(name: str, dtype: str) -> Finding:
     )
 
 
-def _sparse(name: str, layout: torch.layout, release: str) -> Finding:
+def _sparse(name: str, layout: torch.layout, release: str) -> AuditFinding:
     short = str(layout).removeprefix("torch.")
     key = "SparseMPS" if layout is torch.sparse_coo else "SparseCsrMPS"
     cannot_help = f"the fallback variable cannot help: the dispatch key is {key}, not MPS"
@@ -136,7 +136,7 @@ def _sparse(name: str, layout: torch.layout, release: str) -> Finding:
         effect = f"NotImplementedError when it is moved; {cannot_help}"
     else:
         effect = f"can be moved since torch 2.9, but an operator without a {key} kernel raises, and {cannot_help}"
-    return Finding(
+    return AuditFinding(
         kind="sparse",
         name=name,
         public=short,
@@ -146,12 +146,12 @@ def _sparse(name: str, layout: torch.layout, release: str) -> Finding:
     )
 
 
-def _stray(devices: Mapping[str, str]) -> Iterator[Finding]:
+def _stray(devices: Mapping[str, str]) -> Iterator[AuditFinding]:
     """Name the tensors that are not where most are."""
     counted = Counter(devices.values()).most_common()
     for name, device in devices.items():
         if len(counted) > 1 and device != counted[0][0]:
-            yield Finding(
+            yield AuditFinding(
                 kind="mixed devices",
                 name=name,
                 public=f"on {device}",

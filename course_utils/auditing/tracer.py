@@ -1,7 +1,7 @@
 """Follow a step on the device: which operator, in which phase, in which module, from which line.
 
-Hooks on all modules say which forward runs, a function mode says which of torch's functions the caller's line called,
-and autograd's numbers lead from a node of the backward pass to the forward call that made it.
+Hooks on all modules give the forward that runs, a function mode gives torch's function that the caller's line called,
+and autograd's sequence numbers lead from a node of the backward pass to the forward call that made it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from course_utils.auditing.findings import PHASES, Phase
-from course_utils.auditing.limits import Limit
+from course_utils.auditing.limits import KernelLimit
+from course_utils.emulation.events import OperatorCall
 from course_utils.emulation.location import Location, caller
+from course_utils.operators.table import OperatorVerdict
 
 
 @dataclass(frozen=True)
-class Where:
-    """Where an operator was called; `function` is torch's function that the caller's line called, or None."""
+class StepPosition:
+    """StepPosition an operator was called; `function` is torch's function that the caller's line called, or None."""
 
     phase: Phase
     module: str
@@ -32,11 +34,12 @@ class Where:
 
 
 @dataclass
-class Notebook:
-    """Everything that a tracer writes down.
+class TraceLog:
+    """Operators, limits and tensors seen in one step.
 
     Args:
         seen: (name, verdict) -> calls.
+        rules: name -> the operator table's entry, for every operator among the suspects; None where it has none.
         suspects: (name, verdict) of operators that are not simply native -> places, with their counts.
         reached: limits that a call reached, with the operator -> places.
         float64: operators that made float64 -> places.
@@ -45,27 +48,28 @@ class Notebook:
     """
 
     seen: Counter[tuple[str, str]] = field(default_factory=Counter)
-    suspects: dict[tuple[str, str], Counter[Where]] = field(default_factory=dict)
-    reached: dict[tuple[Limit, str], Counter[Where]] = field(default_factory=dict)
-    float64: dict[str, Counter[Where]] = field(default_factory=dict)
-    mixed: dict[str, Counter[Where]] = field(default_factory=dict)
+    rules: dict[str, OperatorVerdict | None] = field(default_factory=dict)
+    suspects: dict[tuple[str, str], Counter[StepPosition]] = field(default_factory=dict)
+    reached: dict[tuple[KernelLimit, str], Counter[StepPosition]] = field(default_factory=dict)
+    float64: dict[str, Counter[StepPosition]] = field(default_factory=dict)
+    mixed: dict[str, Counter[StepPosition]] = field(default_factory=dict)
     moved: set[str] = field(default_factory=set)
 
 
 class Tracer:
-    """Sees one step.
+    """Keeps track of one step.
 
     Args:
         model: the model on the device.
     """
 
     def __init__(self, model: nn.Module) -> None:
-        self.notebook = Notebook()
+        self.log = TraceLog()
         self.phases: list[Phase] = []
         self.function: Callable[..., Any] | None = None
         self._names = {id(module): name or type(model).__name__ for name, module in model.named_modules()}
         self._stack: list[str] = []
-        self._forward_calls: dict[int, Where] = {}  # number of an autograd node -> its forward call
+        self._forward_calls: dict[int, StepPosition] = {}  # number of an autograd node -> its forward call
         self._outside = caller()
 
     @property
@@ -79,33 +83,35 @@ class Tracer:
             self.phases.append(phase)
         self._stack = [scope] if scope else []
 
-    def observe(self, name: str, verdict: str, location: Location) -> None:
-        """Write down an operator that reached the device."""
-        self.notebook.seen[name, verdict] += 1
+    def observe(self, call: OperatorCall) -> None:
+        """Log an operator that reached the device."""
+        location = call.location
+        self.log.seen[call.name, call.verdict] += 1
         if self.phase in {"forward", "loss"}:
             # autograd has just numbered the node of this operator; the first one to see a number is its owner
             number = torch._C._autograd._get_sequence_nr() - 1
             if number not in self._forward_calls:
                 self._forward_calls[number] = self._here(location)
-        if verdict in ("missing", "cpu_always"):
-            places = self.notebook.suspects.setdefault((name, verdict), Counter())
+        if call.verdict in ("missing", "cpu_always"):
+            self.log.rules[call.name] = call.rule
+            places = self.log.suspects.setdefault((call.name, call.verdict), Counter())
             places[self.where(location)] += 1
 
-    def where(self, location: Location | None = None) -> Where:
-        """Say where the step is: in backward, where the forward call was."""
+    def where(self, location: Location | None = None) -> StepPosition:
+        """Return where the step is: in backward, where the forward call was."""
         node: Any = torch._C._current_autograd_node()  # None outside the backward pass
         if node is not None:
             forward = self._forward_calls.get(node._sequence_nr())
             if forward is not None:
-                return Where(self.phase, forward.module, forward.location)
-            return Where(self.phase, "", None)
+                return StepPosition(self.phase, forward.module, forward.location)
+            return StepPosition(self.phase, "", None)
         return self._here(location or caller())
 
-    def _here(self, location: Location) -> Where:
+    def _here(self, location: Location) -> StepPosition:
         at = None if location == self._outside or not location.line else location
         if at is not None and (at.file, at.function) == (self._outside.file, self._outside.function):
             at = None  # the whole way leads through torch to the line that asked for the audit
-        return Where(self.phase, self._stack[-1] if self._stack else "", at, self.function)
+        return StepPosition(self.phase, self._stack[-1] if self._stack else "", at, self.function)
 
     @contextmanager
     def tracing(self) -> Iterator[None]:

@@ -11,16 +11,17 @@ Importing this package does not import torch, so `is_active()` costs nothing.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from course_utils.devices import torch_start  # noqa: F401  (records the environment in which torch loads)
-from course_utils.emulation.state import is_active
 
 # public name -> the module that holds it
 _HOME = {
     "EmulatedMps": "context",
     "emulated_mps": "context",
     "KernelTable": "kernels",
+    "OperatorCall": "events",
     "mps_kernels": "kernels",
     "Copy": "ledger",
     "Fallback": "ledger",
@@ -38,6 +39,7 @@ __all__ = [
     "KernelTable",
     "Ledger",
     "Location",
+    "OperatorCall",
     "emulated_mps",
     "is_active",
     "mps_kernels",
@@ -46,10 +48,17 @@ __all__ = [
 
 if TYPE_CHECKING:
     from course_utils.emulation.context import EmulatedMps, emulated_mps
+    from course_utils.emulation.events import OperatorCall
     from course_utils.emulation.kernels import KernelTable, mps_kernels
     from course_utils.emulation.ledger import Copy, Fallback, HostWait, Ledger
     from course_utils.emulation.location import Location
     from course_utils.emulation.select_device import mps_or_emulated
+
+
+def is_active() -> bool:
+    """Return whether an `emulated_mps()` block is running, so that no time measured now passes for one of MPS."""
+    context = sys.modules.get("course_utils.emulation.context")
+    return context is not None and bool(context.is_running())
 
 
 def __getattr__(name: str) -> Any:

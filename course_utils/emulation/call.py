@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from course_utils.emulation import messages
+from course_utils.emulation.events import Kernel
 from course_utils.emulation.generator import EmulatedGenerator
 from course_utils.emulation.mps_only import STAND_INS
+from course_utils.emulation.refusals import MpsRule, refusal
 from course_utils.emulation.runtime import Runtime
 from course_utils.emulation.tensor import DENSE_ONLY, follow_cpu, from_cpu, is_emulated, storage_of, to_cpu_view
-
-Kernel = Callable[..., Any]
 
 # a mask among the indices becomes `nonzero`, whose result the host needs (expandTensors in C++)
 INDEXING = frozenset({"index.Tensor", "index.Tensor_out", "_index_put_impl_", "_unsafe_index.Tensor"})
 _TENSOR_TYPES = ("Tensor", "Optional[Tensor]")
 
 
-class Plan:
+class OperatorTraits:
     """What an operator's schema says, read once.
 
     Args:
@@ -61,26 +60,26 @@ class Arguments:
 
     Args:
         runtime: the device.
-        plan: the operator.
+        traits: the operator.
         args: positional arguments as the dispatcher passed them.
         kwargs: keyword arguments as the dispatcher passed them.
     """
 
-    def __init__(self, runtime: Runtime, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(self, runtime: Runtime, traits: OperatorTraits, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.runtime = runtime
-        self.plan = plan
+        self.traits = traits
         self.originals: dict[int, torch.Tensor] = {}  # id of a CPU view -> the device's tensor
         self.views: list[torch.Tensor] = []
         self.storages: dict[int, torch.UntypedStorage] = {}
-        self.strangers: list[int] = []  # positions of CPU tensors among the tensors
+        self.cpu_positions: list[int] = []  # positions of CPU tensors among the tensors
         self._position = 0
         self.args = tuple(self._convert(arg) for arg in args)
-        if any(isinstance(args[i], (int, float, complex)) for i in plan.tensor_positions if i < len(args)):
+        if any(isinstance(args[i], (int, float, complex)) for i in traits.tensor_positions if i < len(args)):
             self.args = self._with_number_tensors()
         self.kwargs = {name: self._convert(value) for name, value in kwargs.items()}
         if "device" in self.kwargs:
             self.kwargs["device"] = torch.device("cpu")
-        if plan.takes_generator:
+        if traits.takes_generator:
             self._check_generator()
 
     def _convert(self, value: Any) -> Any:
@@ -94,7 +93,7 @@ class Arguments:
         position, self._position = self._position, self._position + 1
         if not is_emulated(tensor):
             if tensor.dim() > 0:  # a CPU scalar joins any operator, as on every accelerator
-                self.strangers.append(position)
+                self.cpu_positions.append(position)
             return tensor
         view = to_cpu_view(tensor)
         self.originals[id(view)] = tensor
@@ -107,7 +106,7 @@ class Arguments:
         like = next((arg for arg in self.args if isinstance(arg, torch.Tensor)), torch.empty(0, device="cpu"))
 
         def convert(position: int, value: Any) -> Any:
-            if position in self.plan.tensor_positions and isinstance(value, (int, float, complex)):
+            if position in self.traits.tensor_positions and isinstance(value, (int, float, complex)):
                 return torch.scalar_tensor(value, dtype=torch.result_type(like, value), device="cpu")
             return value
 
@@ -120,23 +119,22 @@ class Arguments:
         elif not EmulatedGenerator.is_on_device(generator):
             raise RuntimeError(messages.wrong_generator(generator.device.type))
 
-    def refuse_strangers(self) -> None:
+    def refuse_cpu_arguments(self) -> None:
         """Raise MPS's own error where a CPU tensor came along; indices may stay on the CPU and are copied."""
-        if not self.strangers or not self.views:
+        if not self.cpu_positions or not self.views:
             return
-        if self.plan.name in INDEXING and 0 not in self.strangers:
+        if self.traits.name in INDEXING and 0 not in self.cpu_positions:
             for index in self.args[1]:
                 if isinstance(index, torch.Tensor) and id(index) not in self.originals:
                     self.runtime.note_copy("to mps", index.nbytes, blocking=True, cause="index on the CPU")
             return
-        raise RuntimeError(
-            messages.mixed_devices(
-                self.plan.name,
-                pointwise=self.plan.is_pointwise,
-                on_cpu=self.strangers[0],
-                first_is_cpu=self.strangers[0] == 0,
-            )
+        text = messages.mixed_devices(
+            self.traits.name,
+            pointwise=self.traits.is_pointwise,
+            on_cpu=self.cpu_positions[0],
+            first_is_cpu=self.cpu_positions[0] == 0,
         )
+        raise refusal(RuntimeError(text), MpsRule.MIXED_DEVICES)
 
     def wrap(self, result: Any) -> Any:
         """Turn the CPU's results into tensors of the device; an argument that was written to comes back itself."""
@@ -146,7 +144,7 @@ class Arguments:
                 return original
             if result.layout is not torch.strided:
                 raise NotImplementedError(DENSE_ONLY.format(layout=result.layout))
-            if not self.plan.may_alias and result.untyped_storage()._cdata in self.storages:
+            if not self.traits.may_alias and result.untyped_storage()._cdata in self.storages:
                 result = result.clone()  # the CPU returned its argument where MPS makes a new tensor
             return from_cpu(result, self.runtime.meter, self.storages)
         if isinstance(result, (list, tuple)):

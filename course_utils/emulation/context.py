@@ -14,16 +14,23 @@ import torch.library
 
 from course_utils.data.versions import order
 from course_utils.devices.torch_start import fallback_at_load
-from course_utils.emulation import autocast, state, surface
-from course_utils.emulation.call import Kernel, Plan, resolve
+from course_utils.emulation import autocast, patches
+from course_utils.emulation.call import OperatorTraits, resolve
 from course_utils.emulation.dispatch import make_native
+from course_utils.emulation.events import CallHook, CallVerdict, Kernel, OperatorCall
 from course_utils.emulation.fallback import make_cpu_always, make_fallback
+from course_utils.emulation.function_mode import DeviceFunctionMode, keep_mode_in_backward
 from course_utils.emulation.kernels import KernelTable, mps_kernels
 from course_utils.emulation.ledger import Ledger
-from course_utils.emulation.memory import counted, make_factories, make_meta_factories
-from course_utils.emulation.names import DeviceNames, engine_under_names
+from course_utils.emulation.memory import (
+    COMPOSITE,
+    counted,
+    make_factories,
+    make_memory_kernels,
+    make_meta_factories,
+)
 from course_utils.emulation.routes import ABOVE_AUTOGRAD, make_convolutions
-from course_utils.emulation.runtime import Interceptor, Observer, Policy, Runtime
+from course_utils.emulation.runtime import Policy, Runtime
 from course_utils.emulation.tensor import DEVICE, prepare_templates
 
 OLDEST_TESTED, NEWEST_TESTED = (2, 9), (2, 14)
@@ -61,7 +68,7 @@ class EmulatedMps:
 
 
 def choose_policy(fallback: bool | None, missing: Policy | None, from_variable: Callable[[], bool]) -> Policy:
-    """Settle what happens at a missing operator; pure but for asking about the variable.
+    """Return what happens at a missing operator.
 
     Raises:
         ValueError: when both arguments are given, or `missing` is none of the three policies.
@@ -75,8 +82,8 @@ def choose_policy(fallback: bool | None, missing: Policy | None, from_variable: 
     return "fallback" if (from_variable() if fallback is None else fallback) else "raise"
 
 
-def doubts(torch_version: str) -> tuple[str, ...]:
-    """State what is unverified about emulating a torch release, such as "2.14.1+cpu"; pure."""
+def version_warnings(torch_version: str) -> tuple[str, ...]:
+    """Return what is unverified about emulating a torch release, such as "2.14.1+cpu"; pure."""
     if OLDEST_TESTED <= order(torch_version)[:2] <= NEWEST_TESTED:
         return ()
     return (
@@ -85,13 +92,30 @@ def doubts(torch_version: str) -> tuple[str, ...]:
     )
 
 
+# one process has one dispatcher, hence at most one emulated device
+_running: list[str] = []
+
+
+def is_running() -> bool:
+    """Return whether an `emulated_mps()` block is running in this process."""
+    return bool(_running)
+
+
+@contextmanager
+def _marked_active() -> Iterator[None]:
+    _running.append("emulated mps")
+    try:
+        yield
+    finally:
+        _running.pop()
+
+
 @contextmanager
 def emulated_mps(
     *,
     fallback: bool | None = None,
     missing: Policy | None = None,
-    observer: Observer | None = None,
-    interceptor: Interceptor | None = None,
+    hook: CallHook | None = None,
     kernels: KernelTable | None = None,
 ) -> Iterator[EmulatedMps]:
     """Give this process an emulated MPS device for the length of a block, on a machine whose torch has none.
@@ -107,11 +131,9 @@ def emulated_mps(
             `course_utils.emulation` was imported before torch. Setting the variable later does nothing, as on a Mac.
         missing: instead of `fallback`, what an operator without an MPS kernel does: "raise" torch's error,
             "fallback" to the CPU with torch's warning (once in a block), or run there silently ("record").
-        observer: called with each operator that reaches the device: its name ("aten::add.Tensor"), a verdict
-            ("native", "composite", "cpu_always", "missing") and the caller's line. Composite operators that C++
-            takes apart by itself are not seen, their parts are.
-        interceptor: called in place of each operator's kernel with the operator, the kernel and its arguments; what it
-            returns is the result. So the arguments can be seen, and the call be made again with others.
+        hook: receives an event for each call of an operator that reaches the device, in place of its kernel; what it
+            returns is the call's result, as a rule that of `call.run()`. It can look at the arguments and run the call
+            again with others. Composite operators that C++ takes apart by itself are not seen, their parts are.
         kernels: which operators have an MPS kernel; by default those of the installed torch.
 
     Yields:
@@ -121,7 +143,7 @@ def emulated_mps(
         RuntimeError: where torch was built with MPS, or inside another such block.
         ValueError: for contradicting arguments.
     """
-    if state.is_active():
+    if is_running():
         raise RuntimeError("emulated_mps() is already on in this process; leave that block before entering another")
     if torch._C._has_mps:
         raise RuntimeError(
@@ -129,14 +151,13 @@ def emulated_mps(
             "course_utils.probe_mps() if it does not work here"
         )
     policy = choose_policy(fallback, missing, fallback_at_load)
-    runtime = Runtime(table=kernels or mps_kernels(), policy=policy, observer=observer, interceptor=interceptor)
-    runtime.recorder.warnings.extend(doubts(torch.__version__))
+    runtime = Runtime(table=kernels or mps_kernels(), policy=policy, hook=hook)
+    runtime.recorder.warnings.extend(version_warnings(torch.__version__))
     prepare_templates()
     with ExitStack() as stack:
         stack.callback(_clear_caches)
-        state.set_active(True)
-        stack.callback(state.set_active, False)
-        names = DeviceNames(runtime)
+        stack.enter_context(_marked_active())
+        names = DeviceFunctionMode(runtime)
         _replace_attributes(stack, runtime, names)
         _register_kernels(stack, runtime)
         _clear_caches()
@@ -153,14 +174,14 @@ def _clear_caches() -> None:
             cached.cache_clear()
 
 
-def _replace_attributes(stack: ExitStack, runtime: Runtime, names: DeviceNames) -> None:
+def _replace_attributes(stack: ExitStack, runtime: Runtime, names: DeviceFunctionMode) -> None:
     """Replace Python attributes, each with its way back on the stack."""
     for owner, name, value in (
-        *surface.tensor_attributes(),
-        *surface.storage_attributes(runtime),
-        *surface.mps_functions(runtime),
-        *surface.accelerator_functions(runtime),
-        engine_under_names(names),
+        *patches.tensor_attributes(),
+        *patches.storage_attributes(runtime),
+        *patches.mps_functions(runtime),
+        *patches.accelerator_functions(runtime),
+        keep_mode_in_backward(names),
     ):
         stack.callback(_restore, owner, name, vars(owner).get(name, _ABSENT))
         setattr(owner, name, value)
@@ -176,20 +197,19 @@ def _restore(owner: Any, name: str, original: Any) -> None:
 def _register_kernels(stack: ExitStack, runtime: Runtime) -> None:
     """Register the device's kernels with the dispatcher; leaving the stack takes every one of them out."""
     aten = _library(stack, "aten")
-    own = counted(runtime) | make_factories(runtime) | make_convolutions(runtime)
-    special = {name: _intercepted(runtime, resolve(name), kernel) for name, kernel in own.items()}
+    own = counted(runtime, make_memory_kernels(runtime) | make_factories(runtime) | make_convolutions())
+    special = {name: _with_hook(runtime, OperatorTraits(resolve(name), name), kernel) for name, kernel in own.items()}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="(?s).*[Oo]verriding a previously registered kernel")
         for name in sorted(runtime.table.native | special.keys() | runtime.table.cpu_always):
             operator = resolve(name)
             if operator is None:
                 continue  # a table of another release may name what this torch lacks
-            if name in special:
-                kernel = special[name]
-            elif name in runtime.table.cpu_always:
-                kernel = _intercepted(runtime, operator, make_cpu_always(runtime, Plan(operator, name)))
-            else:
-                kernel = _intercepted(runtime, operator, make_native(runtime, Plan(operator, name)))
+            kernel = special.get(name)
+            if kernel is None:
+                traits = OperatorTraits(operator, name)
+                make = make_cpu_always if name in runtime.table.cpu_always else make_native
+                kernel = _with_hook(runtime, traits, make(runtime, traits))
             aten.impl(name, kernel, "MPS")
         for name, kernel in make_meta_factories(runtime, special).items():
             aten.impl(name, kernel, "Meta", allow_override=True)
@@ -200,27 +220,35 @@ def _register_kernels(stack: ExitStack, runtime: Runtime) -> None:
             autocast_kernel = autocast.make_kernel(name)
             if autocast_kernel is not None:
                 aten.impl(name, autocast_kernel, autocast.KEY, allow_override=True)
-    _library(stack, "_").fallback(_intercepted_fallback(runtime, make_fallback(runtime)), "MPS")
+    _library(stack, "_").fallback(_fallback_with_hook(runtime, make_fallback(runtime)), "MPS")
 
 
-def _intercepted(runtime: Runtime, operator: Any, kernel: Kernel) -> Kernel:
-    interceptor = runtime.interceptor
-    if interceptor is None:
+def _with_hook(runtime: Runtime, traits: OperatorTraits, kernel: Kernel) -> Kernel:
+    """Return a kernel that emits an event for each call and leaves the call to the hook; as it is without one."""
+    hook, table = runtime.hook, runtime.table
+    if hook is None:
         return kernel
+    verdict: CallVerdict = "native"
+    if traits.name in COMPOSITE:
+        verdict = "composite"
+    elif traits.name in table.cpu_always:
+        verdict = "cpu_always"
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return interceptor(operator, kernel, args, kwargs)
+        return hook(OperatorCall(traits.operator, traits.qualified, verdict, table, kernel, args, kwargs))
 
     return call
 
 
-def _intercepted_fallback(runtime: Runtime, fallback: Kernel) -> Kernel:
-    interceptor = runtime.interceptor
-    if interceptor is None:
+def _fallback_with_hook(runtime: Runtime, fallback: Kernel) -> Kernel:
+    hook, table = runtime.hook, runtime.table
+    if hook is None:
         return fallback
 
     def call(operator: Any, *args: Any, **kwargs: Any) -> Any:
-        return interceptor(operator, partial(fallback, operator), args, kwargs)
+        name = operator.name()
+        verdict: CallVerdict = "native" if name in table.other_native else "missing"
+        return hook(OperatorCall(operator, name, verdict, table, partial(fallback, operator), args, kwargs))
 
     return call
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import torch
 
-from course_utils.emulation.call import INDEXING, Arguments, Kernel, Plan
+from course_utils.emulation.call import INDEXING, Arguments, OperatorTraits
+from course_utils.emulation.events import Kernel
 from course_utils.emulation.runtime import Runtime
 
 # the host reads a result of these to go on: sizes that depend on data, or a Python value (torch 2.9 to 2.15)
@@ -32,31 +33,31 @@ _MASKS = (torch.bool, torch.uint8)
 _HALF = (torch.float16, torch.bfloat16)
 
 
-def compute(runtime: Runtime, plan: Plan, arguments: Arguments) -> Any:
+def compute(runtime: Runtime, traits: OperatorTraits, arguments: Arguments) -> Any:
     """Run the operator on the CPU views; random operators draw from the device's stream."""
-    if plan.is_random and not plan.takes_generator:
+    if traits.is_random and not traits.takes_generator:
         before = torch.default_generator.get_state()
         torch.default_generator.set_state(runtime.generator.get_state())
         try:
-            return _in_supported_dtype(runtime, plan, arguments)
+            return _in_supported_dtype(runtime, traits, arguments)
         finally:
             runtime.generator.set_state(torch.default_generator.get_state())
             torch.default_generator.set_state(before)
-    return _in_supported_dtype(runtime, plan, arguments)
+    return _in_supported_dtype(runtime, traits, arguments)
 
 
-def _in_supported_dtype(runtime: Runtime, plan: Plan, arguments: Arguments) -> Any:
+def _in_supported_dtype(runtime: Runtime, traits: OperatorTraits, arguments: Arguments) -> Any:
     """Run on the CPU, in float32 where the CPU has no half precision kernel but MPS does."""
     try:
-        return plan.compute(*arguments.args, **arguments.kwargs)
+        return traits.compute(*arguments.args, **arguments.kwargs)
     except RuntimeError as error:  # includes NotImplementedError
         if not ("not implemented for 'Half'" in str(error) or "not implemented for 'BFloat16'" in str(error)):
             raise
-    runtime.recorder.warnings.append(f"{plan.qualified}: this CPU has no half precision kernel, computed in float32")
-    return _in_float32(plan, arguments)
+    runtime.recorder.warnings.append(f"{traits.qualified}: this CPU has no half precision kernel, computed in float32")
+    return _in_float32(traits, arguments)
 
 
-def _in_float32(plan: Plan, arguments: Arguments) -> Any:
+def _in_float32(traits: OperatorTraits, arguments: Arguments) -> Any:
     dtype = next(view.dtype for view in arguments.views if view.dtype in _HALF)
     widened: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 
@@ -78,54 +79,54 @@ def _in_float32(plan: Plan, arguments: Arguments) -> Any:
             return type(value)(narrow(item) for item in value)
         return value
 
-    result = plan.compute(
+    result = traits.compute(
         *(widen(arg) for arg in arguments.args), **{name: widen(value) for name, value in arguments.kwargs.items()}
     )
-    if plan.mutates:
+    if traits.mutates:
         for wide, value in widened.values():
             value.copy_(wide)
     return narrow(result)
 
 
-def make_native(runtime: Runtime, plan: Plan) -> Kernel:
+def make_native(runtime: Runtime, traits: OperatorTraits) -> Kernel:
     """Make the kernel of an operator that has one on MPS."""
-    if plan.is_view and not plan.mutates:
-        view_kernel = _make_view(runtime, plan)
+    if traits.is_view and not traits.mutates:
+        view_kernel = _make_view(runtime, traits)
         if view_kernel is not None:
             return view_kernel
-    wait = _WAITS.get(plan.name, "")
-    indexes = plan.name in INDEXING
+    wait = _WAITS.get(traits.name, "")
+    indexes = traits.name in INDEXING
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         with torch._C.DisableTorchFunction():
-            runtime.note_operator(plan.qualified, "native")
-            arguments = Arguments(runtime, plan, args, kwargs)
-            if arguments.strangers:
-                arguments.refuse_strangers()
+            runtime.note_operator(traits.qualified)
+            arguments = Arguments(runtime, traits, args, kwargs)
+            if arguments.cpu_positions:
+                arguments.refuse_cpu_arguments()
             if wait:
-                runtime.note_wait(plan.qualified, wait)
+                runtime.note_wait(traits.qualified, wait)
             elif indexes and any(i is not None and i.dtype in _MASKS for i in args[1]):
-                runtime.note_wait(plan.qualified, "boolean mask")
-            result = compute(runtime, plan, arguments)
-            if plan.mutates:
+                runtime.note_wait(traits.qualified, "boolean mask")
+            result = compute(runtime, traits, arguments)
+            if traits.mutates:
                 arguments.follow()
             return arguments.wrap(result)
 
     return kernel
 
 
-def _make_view(runtime: Runtime, plan: Plan) -> Kernel | None:
+def _make_view(runtime: Runtime, traits: OperatorTraits) -> Kernel | None:
     """Make the kernel of a view: torch's own, which only computes sizes and keeps storage and keys."""
     for alias in ("Meta", "CompositeExplicitAutograd"):
-        if torch._C._dispatch_has_kernel_for_dispatch_key(plan.qualified, alias):
+        if torch._C._dispatch_has_kernel_for_dispatch_key(traits.qualified, alias):
             key = getattr(torch._C.DispatchKey, alias)
             break
     else:
         return None
-    run = plan.operator._op_dk
+    run = traits.operator._op_dk
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        runtime.note_operator(plan.qualified, "native")
+        runtime.note_operator(traits.qualified)
         return run(key, *args, **kwargs)
 
     return kernel

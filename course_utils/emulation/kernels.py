@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from course_utils.operators.hand_registered import hand_registered, torchvision_kernels
-from course_utils.operators.table import operator_table
+from course_utils.operators.table import OperatorTable, OperatorVerdict, operator_table
 
 # operators outside aten that MPS builds know: torchvision registers its own
 _TORCHVISION = frozenset(name for name, since in torchvision_kernels().items() if since is not None)
@@ -21,15 +21,33 @@ class KernelTable:
         native: overloads of aten with an MPS kernel, such as "add.Tensor" or "linear".
         cpu_always: overloads of aten that run on the CPU with a warning, whatever the fallback variable says.
         other_native: qualified names outside aten with an MPS kernel, such as "torchvision::nms".
+        operators: the operator table from which this was taken, None for a table made by hand.
     """
 
     torch_version: str
     native: frozenset[str]
     cpu_always: frozenset[str]
     other_native: frozenset[str] = _TORCHVISION
+    operators: OperatorTable | None = None
+
+    def verdict(self, name: str) -> OperatorVerdict | None:
+        """Look up an operator in the table once; None outside aten, or where this release lacks it.
+
+        Args:
+            name: qualified, such as "aten::linalg_eig".
+        """
+        if name not in self._verdicts:
+            try:
+                self._verdicts[name] = None if self.operators is None else self.operators.verdict(name)
+            except LookupError:
+                self._verdicts[name] = None
+        return self._verdicts[name]
+
+    @cached_property
+    def _verdicts(self) -> dict[str, OperatorVerdict | None]:
+        return {}
 
 
-@cache
 def mps_kernels(release: str | None = None) -> KernelTable:
     """Return the kernels of a torch release, as `operators.operator_table` knows them.
 
@@ -39,7 +57,12 @@ def mps_kernels(release: str | None = None) -> KernelTable:
     Raises:
         LookupError: when the history does not hold the release; the message lists those that it holds.
     """
-    table = operator_table(release)
+    return kernels_of(operator_table(release))
+
+
+@cache
+def kernels_of(table: OperatorTable) -> KernelTable:
+    """Return the kernels that an operator table promises."""
 
     def bare(names: frozenset[str]) -> frozenset[str]:
         return frozenset(name.removeprefix("aten::") for name in names)
@@ -49,4 +72,5 @@ def mps_kernels(release: str | None = None) -> KernelTable:
         # what Python registers for MPS is a kernel to the dispatcher, whatever it is made of
         native=bare(table.native) | hand_registered(table.torch_release).python_registration,
         cpu_always=bare(table.with_status("cpu_always")),
+        operators=table,
     )

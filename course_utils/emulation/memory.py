@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import torch
 from torch.utils._device import _device_constructors
 
+from course_utils.emulation.events import Kernel
 from course_utils.emulation.runtime import Runtime
 from course_utils.emulation.tensor import (
     DEVICE,
@@ -22,16 +22,25 @@ from course_utils.emulation.tensor import (
     to_cpu_view,
 )
 
-Kernel = Callable[..., Any]
 _META_KEY = torch._C.DispatchKey.Meta
 
 
-def _kernel(runtime: Runtime, name: str, verdict: Any, run: Kernel) -> Kernel:
-    """Count a special kernel like any other, and keep the caller's function modes out of it."""
+# `copy_` and `convolution` call other operators of the device, which are counted; themselves they are not
+COMPOSITE = frozenset({"copy_", "convolution", "_convolution", "convolution_backward"})
+
+
+def counted(runtime: Runtime, kernels: dict[str, Kernel]) -> dict[str, Kernel]:
+    """Return kernels that count themselves when they run, and keep the caller's function modes out."""
+    return {name: _counted(runtime, name, run) for name, run in kernels.items()}
+
+
+def _counted(runtime: Runtime, name: str, run: Kernel) -> Kernel:
+    qualified = f"aten::{name}"
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         with torch._C.DisableTorchFunction():
-            runtime.note_operator(f"aten::{name}", verdict)
+            if name not in COMPOSITE:
+                runtime.note_operator(qualified)
             return run(*args, **kwargs)
 
     return kernel
@@ -50,10 +59,7 @@ def make_factories(runtime: Runtime) -> dict[str, Kernel]:
     def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **_: Any) -> torch.Tensor:
         return from_cpu(torch.empty_strided(size, stride, dtype=dtype, device="cpu"), runtime.meter)
 
-    return {
-        "empty.memory_format": _kernel(runtime, "empty.memory_format", "native", empty_default),
-        "empty_strided": _kernel(runtime, "empty_strided", "native", empty_strided),
-    }
+    return {"empty.memory_format": empty_default, "empty_strided": empty_strided}
 
 
 def make_meta_factories(runtime: Runtime, on_device: dict[str, Kernel]) -> dict[str, Kernel]:
@@ -128,8 +134,8 @@ def _composite_factories() -> dict[str, Any]:
     return found
 
 
-def make_memory_kernels(runtime: Runtime) -> dict[str, tuple[Kernel, Any]]:
-    """Make the kernels that copy, read one value, or change a storage, each with its verdict on MPS."""
+def make_memory_kernels(runtime: Runtime) -> dict[str, Kernel]:
+    """Make the kernels that copy, read one value, or change a storage."""
 
     def copy_(destination: torch.Tensor, source: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
         to_mps, from_mps = is_emulated(destination), is_emulated(source)
@@ -162,16 +168,16 @@ def make_memory_kernels(runtime: Runtime) -> dict[str, tuple[Kernel, Any]]:
         return tensor
 
     return {
-        "copy_": (copy_, "composite"),
-        "_copy_from": (copy_from, "native"),
-        "_copy_from_and_resize": (copy_from_and_resize, "native"),
-        "_local_scalar_dense": (local_scalar_dense, "native"),
-        "resize_": (resize_, "native"),
+        "copy_": copy_,
+        "_copy_from": copy_from,
+        "_copy_from_and_resize": copy_from_and_resize,
+        "_local_scalar_dense": local_scalar_dense,
+        "resize_": resize_,
         **_storage_kernels(runtime),
     }
 
 
-def _storage_kernels(runtime: Runtime) -> dict[str, tuple[Kernel, Any]]:
+def _storage_kernels(runtime: Runtime) -> dict[str, Kernel]:
     """Make the variants of `set_`, which tie a tensor to a storage; torch's meta kernels do exactly that."""
     set_ = torch.ops.aten.set_
 
@@ -198,13 +204,8 @@ def _storage_kernels(runtime: Runtime) -> dict[str, tuple[Kernel, Any]]:
         return from_tensor(tensor, from_cpu(torch.empty(0, dtype=tensor.dtype, device="cpu"), runtime.meter))
 
     return {
-        "set_": (empty, "native"),
-        "set_.source_Storage": (from_storage, "native"),
-        "set_.source_Storage_storage_offset": (from_storage_at, "native"),
-        "set_.source_Tensor": (from_tensor, "native"),
+        "set_": empty,
+        "set_.source_Storage": from_storage,
+        "set_.source_Storage_storage_offset": from_storage_at,
+        "set_.source_Tensor": from_tensor,
     }
-
-
-def counted(runtime: Runtime) -> dict[str, Kernel]:
-    """Return the memory kernels by overload name, each counted when it runs."""
-    return {name: _kernel(runtime, name, verdict, run) for name, (run, verdict) in make_memory_kernels(runtime).items()}

@@ -43,27 +43,27 @@ _DISTRIBUTED = (
 
 
 def missing(name: str) -> str:
-    """Word the NotImplementedError for an operator without an MPS kernel, `name` as in "aten::linalg_eig"."""
+    """Return the text of the NotImplementedError for an operator without an MPS kernel, `name` as in "aten::linalg_eig"."""
     return _MISSING.format(name=name, commit=torch.version.git_version)
 
 
 def fallback(name: str) -> str:
-    """Word the UserWarning for an operator that falls back to the CPU."""
+    """Return the text of the UserWarning for an operator that falls back to the CPU."""
     return _FALLBACK.format(name=name)
 
 
 def view(name: str) -> str:
-    """Word the RuntimeError for a view operator without an MPS kernel, which cannot fall back."""
+    """Return the text of the RuntimeError for a view operator without an MPS kernel, which cannot fall back."""
     return _VIEW.format(name=name)
 
 
 def distributed(name: str) -> str:
-    """Word the error for a c10d operator, which cannot fall back."""
+    """Return the text of the error for a c10d operator, which cannot fall back."""
     return _DISTRIBUTED.format(name=name)
 
 
 def unsupported_dtype(dtype: torch.dtype) -> str | None:
-    """Word the TypeError for a dtype that Metal lacks; None for a dtype that MPS holds."""
+    """Return the text of the TypeError for a dtype that Metal lacks; None for a dtype that MPS holds."""
     if dtype == torch.float64:
         return FLOAT64
     if dtype in _CPP_NAME:  # aten/src/ATen/native/mps/OperationUtils.mm
@@ -72,20 +72,22 @@ def unsupported_dtype(dtype: torch.dtype) -> str | None:
 
 
 def too_many_dimensions(n_dimensions: int) -> str:
-    """Word the RuntimeError for more than 16 dimensions (torch 2.1 and later, EmptyTensor.cpp)."""
+    """Return the text of the RuntimeError for more than 16 dimensions (torch 2.1 and later, EmptyTensor.cpp)."""
     return f"MPS supports tensors with dimensions <= 16, but got {n_dimensions}."
 
 
 def not_numpy() -> str:
-    """Word the TypeError of `.numpy()` on a tensor of the device (torch/csrc/utils/tensor_numpy.cpp)."""
+    """Return the text of the TypeError of `.numpy()` on a tensor of the device (torch/csrc/utils/tensor_numpy.cpp)."""
     return "can't convert mps:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
 
 
 def wrong_generator(device_type: str) -> str:
-    """Word the RuntimeError for a generator of another device (ATen/core/Generator.h, check_generator)."""
+    """Return the text of the RuntimeError for a generator of another device (ATen/core/Generator.h, check_generator)."""
     return f"Expected a 'mps' device type for generator but found '{device_type}'"
 
 
+# Metal kernels, 2.6 and later
+METAL_ON_CPU_TENSOR = "Passed CPU tensor to MPS op"
 # argument names in the text of Linear.mm, in the order of the operator's arguments
 _LINEAR_ARGUMENTS = ("input", "weight", "bias")
 # TensorArg names in LinearAlgebra.mm; checkAllSameGPU numbers them from 1
@@ -97,7 +99,7 @@ _PLACEHOLDER = frozenset({"embedding", "index_select", "nll_loss_forward", "nll_
 
 
 def mixed_devices(overload: str, *, pointwise: bool, on_cpu: int, first_is_cpu: bool) -> str:
-    """Word the RuntimeError for a CPU tensor among tensors of the device.
+    """Return the text of the RuntimeError for a CPU tensor among tensors of the device.
 
     MPS has no common check: its generated wrappers carry no device guard, so the text is the kernel's own.
     Known texts: `linear` (Linear.mm, 2.4 and later), `mm` (checkAllSameGPU), pointwise operators (TensorIterator),
@@ -123,13 +125,18 @@ def mixed_devices(overload: str, *, pointwise: bool, on_cpu: int, first_is_cpu: 
         return f"Expected all tensors to be on the same device, but found at least two devices, {devices}!"
     if overload in _PLACEHOLDER:
         return "Placeholder storage has not been allocated on MPS device!"
-    return "Passed CPU tensor to MPS op"
+    return METAL_ON_CPU_TENSOR
 
 
-def convolution_on_cpu_weight(input_dtype: torch.dtype) -> str:
-    """Word the RuntimeError of a convolution whose weight stayed on the CPU (ATen/native/Convolution.cpp)."""
+def convolution_on_cpu(argument: str, input_dtype: torch.dtype) -> str:
+    """Return the RuntimeError's text of a convolution whose weight or bias is on the CPU (ATen/native/Convolution.cpp).
+
+    Args:
+        argument: "weight" or "bias".
+        input_dtype: dtype of the input.
+    """
     kind = {torch.float32: "Float", torch.float16: "Half", torch.bfloat16: "BFloat16"}.get(input_dtype, "Float")
-    return f"Input type (MPS{kind}Type) and weight type (torch.{kind}Tensor) should be the same"
+    return f"Input type (MPS{kind}Type) and {argument} type (torch.{kind}Tensor) should be the same"
 
 
 # MPSFallback.mm, all releases: the CPU's algorithm was chosen by the input, the MPS key by the weight

@@ -1,28 +1,27 @@
-"""Composite operators whose C++ asks the tensor's device, not its keys, and turns off for MPS.
+"""Composite operators that C++ dispatches on the tensor's device: their MPS branch, in Python.
 
-On a Mac these are the turns: `convolution` to `_mps_convolution`, attention without gradients to
-`_scaled_dot_product_attention_math_for_mps`, an LSTM to `_lstm_mps`. Here C++ hears "meta", and builds
-without MPS do not hold the turns at all (`#ifdef USE_MPS`), so they are taken in Python.
+On a Mac `convolution` calls `_mps_convolution`, attention without gradients
+`_scaled_dot_product_attention_math_for_mps`, an LSTM `_lstm_mps`. C++ sees device "meta" on a tensor of the emulated
+device, and builds without MPS lack these branches (`#ifdef USE_MPS`).
 """
 
 # ruff: noqa: PLR0917  (the signatures are those of native_functions.yaml)
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 
 from course_utils.emulation import messages
-from course_utils.emulation.runtime import Runtime
+from course_utils.emulation.events import Kernel
+from course_utils.emulation.refusals import MpsRule, refusal
 from course_utils.emulation.tensor import is_emulated
 
-Kernel = Callable[..., Any]
 Tensor = torch.Tensor
 aten = torch.ops.aten
 
 
-def make_convolutions(runtime: Runtime) -> dict[str, Kernel]:
+def make_convolutions() -> dict[str, Kernel]:
     """Make `convolution` and its backward as ATen/native/Convolution.cpp routes them on MPS."""
 
     def convolution(
@@ -37,7 +36,6 @@ def make_convolutions(runtime: Runtime) -> dict[str, Kernel]:
         groups: int,
         *_flags: bool,
     ) -> Tensor:
-        runtime.note_operator("aten::convolution", "composite")
         _check_devices(x, weight, bias, transposed)
         if x.dim() == 3:  # a 1-d convolution runs as 2-d
             x, weight = x.unsqueeze(2), weight.unsqueeze(2)
@@ -60,7 +58,6 @@ def make_convolutions(runtime: Runtime) -> dict[str, Kernel]:
         groups: int,
         output_mask: Sequence[bool],
     ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-        runtime.note_operator("aten::convolution_backward", "composite")
         is_1d = x.dim() == 3
         if is_1d:
             grad_output, x, weight = grad_output.unsqueeze(2), x.unsqueeze(2), weight.unsqueeze(2)
@@ -87,14 +84,16 @@ def make_convolutions(runtime: Runtime) -> dict[str, Kernel]:
 
 
 def _check_devices(x: Tensor, weight: Tensor, bias: Tensor | None, transposed: bool) -> None:
+    if is_emulated(x) and is_emulated(weight) and (bias is None or is_emulated(bias)):
+        return
     if not is_emulated(x):
-        if not transposed and x.dim() < 5:
-            raise RuntimeError(messages.CONVOLUTION_ON_CPU_INPUT)
-        raise RuntimeError("Passed CPU tensor to MPS op")
-    if not is_emulated(weight):
-        raise RuntimeError(messages.convolution_on_cpu_weight(x.dtype))
-    if bias is not None and not is_emulated(bias):
-        raise RuntimeError(messages.convolution_on_cpu_weight(x.dtype).replace("weight type", "bias type"))
+        is_2d = not transposed and x.dim() < 5
+        text = messages.CONVOLUTION_ON_CPU_INPUT if is_2d else messages.METAL_ON_CPU_TENSOR
+    elif not is_emulated(weight):
+        text = messages.convolution_on_cpu("weight", x.dtype)
+    else:
+        text = messages.convolution_on_cpu("bias", x.dtype)
+    raise refusal(RuntimeError(text), MpsRule.MIXED_DEVICES)
 
 
 def _forward(

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 
 from course_utils.emulation import messages
+from course_utils.emulation.events import CallHook
 from course_utils.emulation.generator import EmulatedGenerator
 from course_utils.emulation.kernels import KernelTable
 from course_utils.emulation.ledger import Copy, Direction, EventRecorder, Fallback, HostWait
-from course_utils.emulation.location import Location, caller
+from course_utils.emulation.location import caller
 from course_utils.emulation.tensor import Meter
 
 Policy = Literal["raise", "fallback", "record"]
-Verdict = Literal["native", "composite", "cpu_always", "missing"]
-# called for each operator that reaches the device: its qualified name with overload, its verdict, the caller's line
-Observer = Callable[[str, Verdict, Location], None]
-# called in place of each kernel: operator, kernel, args, kwargs; returns what the kernel returns
-Interceptor = Callable[[Any, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 
 # how the caller's spelling of a read is named in the ledger
 _SPELLING = {
@@ -59,26 +54,21 @@ class Runtime:
     Args:
         table: which operators have an MPS kernel.
         policy: what happens at an operator that has none.
-        observer: told about each operator that reaches the device, or None.
-        interceptor: called in place of each kernel, or None.
+        hook: receives each call in place of its kernel, or None.
     """
 
     table: KernelTable
     policy: Policy
-    observer: Observer | None = None
-    interceptor: Interceptor | None = None
+    hook: CallHook | None = None
     recorder: EventRecorder = field(default_factory=EventRecorder)
     meter: Meter = field(default_factory=Meter)
     generator: EmulatedGenerator = field(default_factory=EmulatedGenerator)
     call: CurrentCall = field(default_factory=CurrentCall)
     has_warned: bool = False
 
-    def note_operator(self, name: str, verdict: Verdict) -> None:
-        """Count an operator that reached the device and tell the observer."""
-        if verdict != "composite":
-            self.recorder.operators[name] += 1
-        if self.observer is not None:
-            self.observer(name, verdict, caller())
+    def note_operator(self, name: str) -> None:
+        """Count an operator that reached the device."""
+        self.recorder.operators[name] += 1
 
     def note_copy(self, direction: Direction, n_bytes: int, *, blocking: bool, cause: str = "") -> None:
         """Record a copy between host and device."""

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from course_utils.emulation import messages
+from course_utils.emulation.refusals import MpsRule, refusal
 
 DEVICE = torch.device("mps", 0)
 DENSE_ONLY = (
@@ -118,9 +119,9 @@ def from_cpu(cpu: torch.Tensor, meter: Meter, storages: dict[int, torch.UntypedS
     """
     refused = messages.unsupported_dtype(cpu.dtype)
     if refused is not None:
-        raise TypeError(refused)
+        raise refusal(TypeError(refused), MpsRule.UNSUPPORTED_DTYPE)
     if cpu.dim() > 16:
-        raise RuntimeError(messages.too_many_dimensions(cpu.dim()))
+        raise refusal(RuntimeError(messages.too_many_dimensions(cpu.dim())), MpsRule.TOO_MANY_DIMENSIONS)
     cpu_storage = cpu.untyped_storage()
     storage = storages.get(cpu_storage._cdata) if storages is not None else None
     if storage is None:

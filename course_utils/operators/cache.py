@@ -15,7 +15,7 @@ from pathlib import Path
 
 from course_utils.operators import rules
 from course_utils.operators.hand_registered import HandRegistered
-from course_utils.operators.rules import RULES, Verdicts
+from course_utils.operators.rules import RULES, VerdictLetters
 from course_utils.reporting.files import write_file
 
 
@@ -48,11 +48,11 @@ def file_name(torch_version: str, size_bytes: int, modified_ns: int, hand: HandR
     return f"operators-{torch_version}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
 
 
-def load(path: Path) -> Verdicts | None:
+def load(path: Path) -> VerdictLetters | None:
     """Read verdicts from a cache file; None when there is none or it is not one."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        verdicts = Verdicts(
+        verdicts = VerdictLetters(
             letters=data["letters"],
             delegates=data["delegates"],
             sparse_keys={name: tuple(keys) for name, keys in data["sparse_keys"].items()},
@@ -64,7 +64,7 @@ def load(path: Path) -> Verdicts | None:
     return verdicts if sound else None
 
 
-def store(path: Path, verdicts: Verdicts) -> None:
+def store(path: Path, verdicts: VerdictLetters) -> None:
     """Write verdicts to a cache file, whole or not at all; a folder that cannot be written is no error."""
     text = json.dumps(
         {

@@ -35,7 +35,7 @@ def registered_for_mps() -> frozenset[str] | None:
 
 
 @dataclass(frozen=True)
-class Difference:
+class DispatcherDifference:
     """Where the dispatcher and the rules disagree; names without "aten::".
 
     Args:
@@ -62,7 +62,7 @@ class Difference:
         return tuple(found)
 
 
-def compare(registered: Set[str], expected: Set[str], allowed: Set[str] = frozenset()) -> Difference:
+def compare(registered: Set[str], expected: Set[str], allowed: Set[str] = frozenset()) -> DispatcherDifference:
     """Compare what is registered with what the rules expect.
 
     Args:
@@ -70,7 +70,7 @@ def compare(registered: Set[str], expected: Set[str], allowed: Set[str] = frozen
         expected: those that the rules say must be registered.
         allowed: those that may or may not be, such as registrations from Python that happen on first use.
     """
-    return Difference(
+    return DispatcherDifference(
         unexpected=tuple(sorted(registered - expected - allowed)),
         lacking=tuple(sorted(expected - registered)),
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 from course_utils.data.read import read_json
 from course_utils.data.versions import line_of, order
-from course_utils.operators.rules import RULES, Verdicts
+from course_utils.operators.rules import RULES, VerdictLetters
 
 ABSENT = "-"  # the release does not have the overload
 FORMAT = 1
@@ -28,7 +28,7 @@ SPARSE: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """Verdicts of many releases; names without "aten::".
+    """VerdictLetters of many releases; names without "aten::".
 
     Args:
         releases: the releases that were read, oldest first, such as ("2.0.1", ..., "2.15.0").
@@ -66,7 +66,7 @@ class History:
             f"the operators of torch {release} are not in the history{because}; it has {', '.join(self.releases)}"
         )
 
-    def verdicts(self, release: str) -> Verdicts:
+    def verdicts(self, release: str) -> VerdictLetters:
         """Take out the verdicts of one release.
 
         Raises:
@@ -74,7 +74,7 @@ class History:
         """
         column = self.releases.index(self.find_release(release))
         letters = {name: row[column] for name, row in self.letters.items() if row[column] != ABSENT}
-        return Verdicts(
+        return VerdictLetters(
             letters=letters,
             delegates={name: out for name, out in self.delegates.items() if _comes_from_delegate(letters.get(name))},
             sparse_keys={name: SPARSE[row[column]] for name, row in self.sparse.items() if row[column] != ABSENT},
@@ -95,10 +95,6 @@ class History:
         The oldest line read, "2.0", may stand for an older release.
         """
         return next(iter(self.lines_with(overload)), None)
-
-    def first_release(self, overload: str) -> str | None:
-        """Name the first line that has the overload at all; None if no release read has it."""
-        return next(iter(self.lines_with(overload, tuple({rule.status for rule in RULES.values()}))), None)
 
     def lost_native(self, overload: str) -> str | None:
         """Name the line in which an overload lost its MPS kernel for good; None if it never had or still has one."""

@@ -22,7 +22,7 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True)
-class Rule:
+class VerdictRule:
     """What one letter means.
 
     Args:
@@ -38,23 +38,25 @@ class Rule:
     from_delegate: bool = False
 
 
-RULES: Mapping[str, Rule] = {
-    "n": Rule("native", "an MPS kernel of its own"),
-    "d": Rule("native", "the structured MPS kernel of its out= overload", from_delegate=True),
-    "i": Rule("composite", "CompositeImplicitAutograd: it decomposes before autograd sees it"),
-    "e": Rule("composite", "CompositeExplicitAutograd: one kernel for every backend, made of other operators"),
-    "f": Rule("composite", "CompositeExplicitAutogradNonFunctional: one kernel for every backend"),
-    "g": Rule("composite", "a generated variant that calls the functional operator"),
-    "p": Rule("composite", "a registration from Python, made of other operators"),
-    "c": Rule("cpu_always", "a hand-registered CPU fallback", cpu_fallback=True),
-    "C": Rule("cpu_always", "the CPU fallback registered for its out= overload", cpu_fallback=True, from_delegate=True),
-    "x": Rule("refused", "a registration that only refuses arguments on different devices"),
-    "m": Rule("missing", "no kernel for MPS", cpu_fallback=True),
-    "o": Rule("missing", "no kernel for MPS in its out= overload", cpu_fallback=True, from_delegate=True),
-    "w": Rule("missing", "no kernel for MPS nor for the CPU in its out= overload", from_delegate=True),
-    "v": Rule("missing", "no kernel for MPS, and a view cannot fall back to the CPU"),
-    "u": Rule("missing", "no kernel for MPS nor for the CPU"),
-    "r": Rule("irrelevant", "kernels only for sparse, quantized, MKLDNN or nested tensors"),
+RULES: Mapping[str, VerdictRule] = {
+    "n": VerdictRule("native", "an MPS kernel of its own"),
+    "d": VerdictRule("native", "the structured MPS kernel of its out= overload", from_delegate=True),
+    "i": VerdictRule("composite", "CompositeImplicitAutograd: it decomposes before autograd sees it"),
+    "e": VerdictRule("composite", "CompositeExplicitAutograd: one kernel for every backend, made of other operators"),
+    "f": VerdictRule("composite", "CompositeExplicitAutogradNonFunctional: one kernel for every backend"),
+    "g": VerdictRule("composite", "a generated variant that calls the functional operator"),
+    "p": VerdictRule("composite", "a registration from Python, made of other operators"),
+    "c": VerdictRule("cpu_always", "a hand-registered CPU fallback", cpu_fallback=True),
+    "C": VerdictRule(
+        "cpu_always", "the CPU fallback registered for its out= overload", cpu_fallback=True, from_delegate=True
+    ),
+    "x": VerdictRule("refused", "a registration that only refuses arguments on different devices"),
+    "m": VerdictRule("missing", "no kernel for MPS", cpu_fallback=True),
+    "o": VerdictRule("missing", "no kernel for MPS in its out= overload", cpu_fallback=True, from_delegate=True),
+    "w": VerdictRule("missing", "no kernel for MPS nor for the CPU in its out= overload", from_delegate=True),
+    "v": VerdictRule("missing", "no kernel for MPS, and a view cannot fall back to the CPU"),
+    "u": VerdictRule("missing", "no kernel for MPS nor for the CPU"),
+    "r": VerdictRule("irrelevant", "kernels only for sparse, quantized, MKLDNN or nested tensors"),
 }
 
 # layouts and wrappers that a dense tensor on MPS never has
@@ -64,7 +66,7 @@ _VIEW = re.compile(r"Tensor\([a-z|]+\)")
 
 
 @dataclass(frozen=True)
-class Entry:
+class YamlEntry:
     """What the rules need of one entry of native_functions.yaml.
 
     Args:
@@ -85,13 +87,13 @@ class Entry:
     is_view: bool = False
 
 
-def read_entry(item: Mapping[str, Any]) -> Entry:
+def read_entry(item: Mapping[str, Any]) -> YamlEntry:
     """Read one entry as YAML gives it."""
     signature = str(item["func"])
     keys = None
     if "dispatch" in item:
         keys = frozenset(key.strip() for keys in item["dispatch"] or () for key in keys.split(","))
-    return Entry(
+    return YamlEntry(
         name=signature.partition("(")[0].strip(),
         keys=keys,
         delegate=item.get("structured_delegate"),
@@ -101,7 +103,7 @@ def read_entry(item: Mapping[str, Any]) -> Entry:
     )
 
 
-def read_yaml(text: str) -> list[Entry]:
+def read_yaml(text: str) -> list[YamlEntry]:
     """Read native_functions.yaml; without libyaml this takes several times longer.
 
     Raises:
@@ -117,7 +119,7 @@ def read_yaml(text: str) -> list[Entry]:
 
 
 @dataclass(frozen=True)
-class Verdicts:
+class VerdictLetters:
     """The verdicts of one yaml, without "aten::" in the names.
 
     Args:
@@ -131,7 +133,7 @@ class Verdicts:
     sparse_keys: Mapping[str, tuple[str, ...]]
 
 
-def judge(entries: Iterable[Entry], hand: HandRegistered) -> Verdicts:
+def judge(entries: Iterable[YamlEntry], hand: HandRegistered) -> VerdictLetters:
     """Give every overload its verdict.
 
     Args:
@@ -146,7 +148,7 @@ def judge(entries: Iterable[Entry], hand: HandRegistered) -> Verdicts:
     for entry in by_name.values():
         for name in entry.autogen:
             letters.setdefault(name, "g")
-    return Verdicts(
+    return VerdictLetters(
         letters=letters,
         delegates={
             name: entry.delegate
@@ -161,7 +163,7 @@ def judge(entries: Iterable[Entry], hand: HandRegistered) -> Verdicts:
     )
 
 
-def _letter(entry: Entry, by_name: Mapping[str, Entry], hand: HandRegistered) -> str:
+def _letter(entry: YamlEntry, by_name: Mapping[str, YamlEntry], hand: HandRegistered) -> str:
     """Apply the rules to one overload; the first that holds decides, in the dispatcher's order."""
     keys = entry.keys or frozenset()
     inherited = _inherited(entry, by_name, hand)
@@ -178,7 +180,7 @@ def _letter(entry: Entry, by_name: Mapping[str, Entry], hand: HandRegistered) ->
     return next((letter for letter, holds in candidates if holds), _kind_of_missing(entry, keys))
 
 
-def _inherited(entry: Entry, by_name: Mapping[str, Entry], hand: HandRegistered) -> str:
+def _inherited(entry: YamlEntry, by_name: Mapping[str, YamlEntry], hand: HandRegistered) -> str:
     """Find what a structured operator takes over from its out= overload; "" where its own keys decide."""
     if entry.delegate is None:
         return ""
@@ -191,7 +193,7 @@ def _inherited(entry: Entry, by_name: Mapping[str, Entry], hand: HandRegistered)
 _INHERITED = {"n": "d", "c": "C", "m": "o", "u": "w"}
 
 
-def _kind_of_missing(entry: Entry, keys: frozenset[str]) -> str:
+def _kind_of_missing(entry: YamlEntry, keys: frozenset[str]) -> str:
     backends = keys - {"Meta"}  # no device: shapes only
     if backends and all(key.startswith(_OTHER_LAYOUTS) for key in backends):
         return "r"

@@ -21,7 +21,7 @@ from course_utils.operators.dispatcher import compare, registered_for_mps
 from course_utils.operators.hand_registered import hand_registered
 from course_utils.operators.history import history
 from course_utils.operators.names import find_overload, find_overloads
-from course_utils.operators.rules import RULES, STATUSES, Status, Verdicts, judge, read_yaml
+from course_utils.operators.rules import RULES, STATUSES, Status, VerdictLetters, judge, read_yaml
 from course_utils.reporting.results import TableResult, TextResult
 
 YAML = "packaged/ATen/native/native_functions.yaml"
@@ -37,7 +37,7 @@ WORDS: Mapping[Status, str] = {
 
 
 @dataclass(frozen=True)
-class Verdict(TextResult):
+class OperatorVerdict(TextResult):
     """What one release of torch does with one aten overload for dense tensors on MPS.
 
     Args:
@@ -91,11 +91,11 @@ class OperatorTable(TableResult):
 
     torch_release: str
     source: str
-    verdicts: Verdicts = field(repr=False)
+    verdicts: VerdictLetters = field(repr=False)
     doubts: Mapping[str, str] = field(default_factory=dict, repr=False)
     warnings: tuple[str, ...] = ()
 
-    def verdict(self, name: object) -> Verdict:
+    def verdict(self, name: object) -> OperatorVerdict:
         """Look up one overload.
 
         Args:
@@ -107,7 +107,7 @@ class OperatorTable(TableResult):
         """
         return self._verdict(find_overload(name, self.verdicts.letters))
 
-    def overloads(self, name: object) -> tuple[Verdict, ...]:
+    def overloads(self, name: object) -> tuple[OperatorVerdict, ...]:
         """Look up all overloads of an operator such as "isin", or the one overload that the name means.
 
         Raises:
@@ -115,11 +115,11 @@ class OperatorTable(TableResult):
         """
         return tuple(self._verdict(overload) for overload in find_overloads(name, self.verdicts.letters))
 
-    def _verdict(self, overload: str) -> Verdict:
+    def _verdict(self, overload: str) -> OperatorVerdict:
         rule = RULES[self.verdicts.letters[overload]]
         doubt = self.doubts.get(overload)
         missing = rule.status == "missing"
-        return Verdict(
+        return OperatorVerdict(
             overload=f"aten::{overload}",
             status=rule.status,
             reason=rule.reason,

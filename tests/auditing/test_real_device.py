@@ -5,11 +5,10 @@ import torch
 from torch import nn
 
 from course_utils.auditing import audit
-from course_utils.auditing.calls import Calls
-from course_utils.auditing.real_device import RealDevice, run_on_cpu, verdicts_of
+from course_utils.auditing.calls import CallFollower
+from course_utils.auditing.real_device import RealDeviceMode, run_on_cpu
 from course_utils.auditing.tracer import Tracer
-from course_utils.emulation import emulated_mps
-from course_utils.operators import operator_table
+from course_utils.emulation import KernelTable, emulated_mps, mps_kernels
 
 
 def _watch(run):
@@ -17,42 +16,39 @@ def _watch(run):
     with emulated_mps(missing="raise") as mps:
         tracer = Tracer(nn.Identity())
         tracer.enter("forward")
-        calls = Calls(tracer, operator_table().torch_release)
-        with tracer.tracing(), RealDevice(calls, verdicts_of(operator_table())):
+        kernels = mps_kernels()
+        with tracer.tracing(), RealDeviceMode(CallFollower(tracer, kernels.torch_version), kernels):
             result = run(mps.device)
-        return tracer.notebook, result.cpu()
+        return tracer.log, result.cpu()
 
 
 def test_missing_operators_are_run_on_the_cpu():
     """A missing operator is written down and the step goes on with the CPU's result."""
-    notebook, result = _watch(lambda device: torch.mode(torch.tensor([[1.0, 1.0, 2.0]], device=device), 1).values + 1)
+    log, result = _watch(lambda device: torch.mode(torch.tensor([[1.0, 1.0, 2.0]], device=device), 1).values + 1)
 
-    assert list(notebook.suspects) == [("aten::mode", "missing")]
+    assert list(log.suspects) == [("aten::mode", "missing")]
     assert result.tolist() == [2.0]
-    assert ("aten::add.Tensor", "native") in notebook.seen
+    assert ("aten::add.Tensor", "native") in log.seen
 
 
 def test_an_operator_inside_a_composite_one_is_named_by_its_error():
     """Where C++ calls the missing operator, the error names it."""
-    verdict = verdicts_of(operator_table())
-
-    def only_native(name):
-        return "composite" if verdict(name) == "missing" else verdict(name)
-
+    nothing_known = KernelTable("2.14.1", frozenset(), frozenset())
     with emulated_mps(missing="raise") as mps:
         tracer = Tracer(nn.Identity())
-        with RealDevice(Calls(tracer, "2.14.1"), only_native):
+        tracer.enter("forward")
+        with RealDeviceMode(CallFollower(tracer, "2.14.1"), nothing_known):
             x = torch.rand(1, 1, 4, 4, 4, device=mps.device)
             pooled = nn.functional.adaptive_max_pool3d(x, 2)
         assert pooled.shape == (1, 1, 2, 2, 2)
-    assert ("aten::adaptive_max_pool3d.out", "missing") in tracer.notebook.suspects
+    assert ("aten::adaptive_max_pool3d.out", "missing") in tracer.log.suspects
 
 
 def test_arguments_that_are_written_come_back():
     """An in-place operator that runs on the CPU writes into the device's tensor."""
     with emulated_mps(missing="raise") as mps:
         x = torch.tensor([0.25], device=mps.device)
-        assert run_on_cpu(torch.ops.aten.logit_.default, (x,), {}) is x
+        assert run_on_cpu(torch.ops.aten.logit_.default, x) is x
         assert x.cpu().item() == pytest.approx(-1.0986, abs=1e-3)
 
 

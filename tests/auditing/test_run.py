@@ -9,7 +9,6 @@ import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
 import course_utils
-from course_utils import operators
 from course_utils.auditing import Audit, ModelError, audit
 from course_utils.emulation import emulated_mps
 
@@ -181,7 +180,7 @@ def test_where_in_the_model():
     line = Block.forward.__code__.co_firstlineno + 2
     assert mode.count == 2
     assert [place.module for place in mode.places] == ["1", "2"]
-    assert {place.source for place in mode.places} == {f"test_auditing_run.py:{line}"}
+    assert {place.source for place in mode.places} == {f"test_run.py:{line}"}
     backward = next(finding for finding in found.findings if finding.phase == "backward")
     assert backward.name == "aten::_pdist_backward"
     assert backward.places[0].module == "3"
@@ -252,7 +251,7 @@ def test_numpy_inside_the_model():
     (finding,) = found.findings
     assert finding.kind == "refused"
     assert "can't convert mps:0 device type tensor to numpy" in finding.effect
-    assert finding.places[0].source.startswith("test_auditing_run.py:")
+    assert finding.places[0].source.startswith("test_run.py:")
 
 
 def test_float64_inside_the_model():
@@ -452,6 +451,5 @@ def test_result_prints_and_becomes_json():
 
 
 def test_it_is_public():
-    """The audit is one function, from the package and from operators."""
+    """The audit is one function of the package."""
     assert course_utils.audit is audit
-    assert operators.audit is audit

@@ -50,7 +50,7 @@ CALLS = {
             ("softmax", 0),
         ]
     ],
-    "convolution_on_cpu_weight": [lambda: messages.convolution_on_cpu_weight(torch.float32)],
+    "convolution_on_cpu": [lambda: messages.convolution_on_cpu("weight", torch.float32)],
 }
 
 

@@ -4,9 +4,11 @@ import warnings
 
 import pytest
 import torch
+from torch import nn
 
 from course_utils.emulation import KernelTable, emulated_mps, mps_kernels
 from course_utils.emulation.context import choose_policy
+from course_utils.emulation.refusals import MpsRule, rule_of
 
 WARNING = (
     "The operator 'aten::linalg_eig' is not currently supported on the MPS backend and will fall back to run on the "
@@ -115,18 +117,41 @@ def test_views_cannot_fall_back():
     assert "storage cannot be shared across devices" in str(caught.value)
 
 
-def test_observer_sees_every_operator():
-    """The observer is told name, verdict and the caller's line of each operator that reaches the device."""
+def test_the_hook_receives_every_call():
+    """One event a call: name, verdict, rule and the caller's line; what the hook returns is the result."""
     seen = []
-    with emulated_mps(missing="record", observer=lambda *event: seen.append(event)):
+
+    def hook(call):
+        seen.append((call.name, call.verdict, call.rule, call.location))
+        return call.run()
+
+    with emulated_mps(missing="record", hook=hook):
         x = torch.eye(2, device="mps")
         seen.clear()
         torch.linalg.eig(x @ x)
-    assert [(name, verdict) for name, verdict, _ in seen] == [
-        ("aten::mm", "native"),
-        ("aten::linalg_eig", "missing"),
-    ]
-    assert {location.file for _, _, location in seen} == {__file__}
+    assert [event[:2] for event in seen] == [("aten::mm", "native"), ("aten::linalg_eig", "missing")]
+    assert [event[2].status for event in seen] == ["native", "missing"]
+    assert {event[3].file for event in seen} == {__file__}
+
+
+def test_a_refusal_carries_its_rule():
+    """Torch's own class and text, and the rule as an attribute, also through C++ and autograd."""
+    with emulated_mps(missing="raise") as mps:
+        x = torch.eye(2, device=mps.device, requires_grad=True)
+        refused = {
+            MpsRule.UNSUPPORTED_DTYPE: (TypeError, x.double),
+            MpsRule.MIXED_DEVICES: (RuntimeError, lambda: nn.functional.linear(x, torch.eye(2))),
+            MpsRule.MISSING_KERNEL: (NotImplementedError, lambda: torch.pdist(x).sum().backward()),
+            MpsRule.TOO_MANY_DIMENSIONS: (RuntimeError, lambda: torch.zeros([1] * 17, device=mps.device)),
+        }
+        for rule, (kind, call) in refused.items():
+            with pytest.raises(kind) as caught:
+                call()
+            assert type(caught.value) is kind
+            assert rule_of(caught.value) is rule
+        with pytest.raises(RuntimeError) as caught:
+            x.detach() @ torch.ones(3, device=mps.device)
+        assert rule_of(caught.value) is None
 
 
 def test_policy_choice():

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from course_utils.emulation import Ledger, emulated_mps
-from course_utils.emulation.context import doubts
+from course_utils.emulation.context import version_warnings
 from course_utils.emulation.ledger import EventRecorder
 
 READS = {
@@ -139,8 +139,8 @@ def test_snapshot_is_frozen():
 
 def test_doubts_are_stated():
     """A release outside the tested range, or a result computed otherwise than on MPS, is a warning of the ledger."""
-    assert doubts("2.14.1+cpu") == doubts("2.9.0") == ()
-    assert "2.99.0 is outside the releases" in doubts("2.99.0")[0]
+    assert version_warnings("2.14.1+cpu") == version_warnings("2.9.0") == ()
+    assert "2.99.0 is outside the releases" in version_warnings("2.99.0")[0]
     recorder = EventRecorder()
     recorder.warnings.extend(["doubtful", "doubtful"])
     recorder.clear()

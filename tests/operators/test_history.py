@@ -99,9 +99,7 @@ def test_a_kernel_that_was_lost_is_told():
     assert found.first_native("back") == "2.0"
     assert found.sentence("back", "2.1") == "native since 2.2, you have 2.1"
     assert found.lost_native("never") is None
-    assert found.first_release("new") == "2.2"
     assert found.first_native("new") == "2.3"
-    assert found.first_release("unknown") is None
 
 
 def test_a_release_that_was_not_read_says_why():

@@ -20,7 +20,7 @@ from course_utils.operators.dispatcher import compare, registrations
 from course_utils.operators.hand_registered import HandRegistered, hand_registered
 from course_utils.operators.history import history
 from course_utils.operators.names import find_overload
-from course_utils.operators.rules import RULES, Verdicts, judge, read_yaml
+from course_utils.operators.rules import RULES, VerdictLetters, judge, read_yaml
 
 NO_HAND_LIST = HandRegistered()
 ON_THIS_TORCH = operator_table()
@@ -451,7 +451,7 @@ def test_overloads_are_listed_by_status():
 
 
 def test_the_second_load_does_not_read_the_yaml(tmp_path):
-    """Verdicts come from the cache once they are there, the same ones."""
+    """VerdictLetters come from the cache once they are there, the same ones."""
     first = table.read_table(YAML_PATH, "2.14.1", tmp_path)
     (cached,) = tmp_path.iterdir()
     data = json.loads(cached.read_text())
@@ -512,7 +512,7 @@ def test_nothing_half_written_stays_behind(tmp_path):
     """Where the last step of writing fails, the temporary file goes."""
     target = tmp_path / "cache.json"
     target.mkdir()
-    store(target, Verdicts({"f": "n"}, {}, {}))
+    store(target, VerdictLetters({"f": "n"}, {}, {}))
     assert list(tmp_path.iterdir()) == [target]
 
 

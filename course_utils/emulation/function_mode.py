@@ -45,7 +45,7 @@ def _is_meta_device(value: Any) -> bool:
     return (isinstance(value, torch.device) and value.type == "meta") or (isinstance(value, str) and value == "meta")
 
 
-class DeviceNames(TorchFunctionMode):
+class DeviceFunctionMode(TorchFunctionMode):
     """Sees every torch function that the caller's code calls on this thread.
 
     Args:
@@ -133,7 +133,7 @@ def _from_data(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     return result.requires_grad_() if requires_grad else result
 
 
-def engine_under_names(mode: DeviceNames) -> tuple[Any, str, Callable[..., Any]]:
+def keep_mode_in_backward(mode: DeviceFunctionMode) -> tuple[Any, str, Callable[..., Any]]:
     """Keep the mode on while autograd runs the caller's hooks and functions; torch switches it off there.
 
     Returns:
