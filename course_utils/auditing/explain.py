@@ -157,7 +157,7 @@ def _stray_tensors(log: TraceLog) -> Iterator[AuditFinding]:
 
 
 def _public(name: str, places: Counter[StepPosition]) -> str:
-    """Name the function that the reader called where one is known, else the one that the operator is named after."""
+    """Return the function that the reader called where one is known, else the one that the operator is named after."""
     called = {name_of_function(where.function) for where in places if where.function is not None} - {""}
     return ", ".join(sorted(called)) or public_name(name)
 

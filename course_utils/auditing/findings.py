@@ -78,13 +78,13 @@ class AuditFinding:
         return f"{self.name} ({self.public})" if self.public else self.name
 
     def where(self, most: int = 2) -> str:
-        """Name the first places and count the others."""
+        """Return the first places, and how many others there are."""
         named = [str(place) for place in self.places[:most]]
         rest = len(self.places) - most
         return "; ".join(named) + (f"; {rest} more" if rest > 0 else "")
 
     def sentence(self) -> str:
-        """Say what will happen, since when it would not, and what to do."""
+        """Return what will happen, since when it would not, and what to do."""
         parts = (self.effect, self.since, f"do: {self.advice}", f"source: {self.source}" if self.source else "")
         return ". ".join(part for part in parts if part)
 

@@ -52,7 +52,7 @@ class KernelLimit:
     source: str
 
     def holds_for(self, release: str, macos: str | None = None) -> bool:
-        """Say whether the limit is in force.
+        """Return whether the limit is in force.
 
         Args:
             release: of torch, such as "2.14.1".
@@ -66,7 +66,7 @@ class KernelLimit:
         return self.macos_below is None or macos is None or order(f"{macos}.0") < order(self.macos_below)
 
     def reached_by(self, arguments: Arguments, result: Any) -> bool:
-        """Say whether a call reaches the limit.
+        """Return whether a call reaches the limit.
 
         Args:
             arguments: by the names of the operator's schema.

@@ -1,4 +1,4 @@
-"""The result of an audit: frozen, prints as a table, and states its own doubts."""
+"""The result of an audit: frozen, prints as a table, and carries its own warnings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Audit(TableResult):
         operators: every operator that reached the device, most frequent first.
         torch_release: the release that the verdicts are about, such as "2.14.1".
         source: where the verdicts come from, in words.
-        warnings: what is doubtful about this audit.
+        warnings: what this audit did not see or could not know.
     """
 
     model: str

@@ -67,7 +67,7 @@ def audit(
     mode: AuditMode = "train",
     release: str | None = None,
 ) -> Audit:
-    """Say which operators of one step of a model MPS lacks or may refuse, where, and what to do.
+    """Find the operators of one step of a model that MPS lacks or may refuse, where they are, and what to do.
 
     Runs one step on copies: forward, loss, backward and optimizer, by the route that it would take on a Mac. Without
     MPS that is the emulated device; on a Mac it is the real one, and what has no kernel runs on the CPU. The model,
@@ -84,13 +84,13 @@ def audit(
         release: a published release such as "2.9.1" instead of the installed torch.
 
     Returns:
-        The findings, every operator seen, and what is doubtful.
+        The findings, every operator seen, and warnings.
 
     Raises:
         ModelError: when the step fails on the CPU too; it names the phase.
         LookupError: when the release is not in the history.
         ValueError: for an unknown mode, an optimizer of another model, or a model that cannot be copied.
-        TypeError: when `model` is no module, or the factory made no optimizer.
+        TypeError: when `model` is not a module, or the factory made no optimizer.
         RuntimeError: inside an `emulated_mps()` block, or on a Mac whose MPS does not work.
     """
     _check_arguments(model, optimizer, mode)
@@ -216,7 +216,7 @@ def _device(follower: CallFollower, table: OperatorTable) -> Iterator[torch.devi
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the random generator's state, and silence a warning that is no news about the model.
+    """Keep the random generator's state, and silence a warning that does not concern the model.
 
     An operator that torch registers for MPS by hand above autograd's formulas (linalg_svd up to 2.13) has no
     gradient there.
@@ -264,7 +264,7 @@ def _judge_failure(
 
 
 def _line_of(error: Exception) -> str:
-    """Name the innermost line outside torch and this package that an error came through."""
+    """Return the innermost line outside torch and this package that an error came through."""
     lines = [
         Location(frame.filename, frame.lineno or 0, frame.name)
         for frame in traceback.extract_tb(error.__traceback__)

@@ -23,7 +23,7 @@ Named = Iterator[tuple[str, Any]]
 
 
 def named_tensors(model: nn.Module, inputs: Any, loss: Any) -> Named:
-    """Name every tensor that has to be moved: parameters, buffers, inputs, and what the loss keeps."""
+    """Yield name and value of all that has to be moved: parameters, buffers, inputs, and what the loss keeps."""
     yield from ((f"parameter {name}", tensor) for name, tensor in model.named_parameters())
     yield from ((f"buffer {name}", tensor) for name, tensor in model.named_buffers())
     yield from ((f"input{path}", leaf) for path, leaf in leaves_with_path(inputs))
@@ -35,7 +35,7 @@ def named_tensors(model: nn.Module, inputs: Any, loss: Any) -> Named:
 
 
 def leaves_with_path(value: Any) -> Named:
-    """Walk nested lists, tuples and dictionaries; a path looks like `[0]['mask']`."""
+    """Yield path and leaf of nested lists, tuples and dictionaries; a path looks like `[0]['mask']`."""
     found, _ = pytree.tree_flatten_with_path(as_plain(value))
     for path, leaf in found:
         yield pytree.keystr(path), leaf
@@ -47,7 +47,7 @@ def as_plain(value: Any) -> Any:
 
 
 def tensors_kept_by(function: Callable[..., Any] | None) -> Named:
-    """Name the tensors that a function carries along: its closure, defaults, globals and partial arguments."""
+    """Yield name and value of what a function carries along: its closure, defaults, globals and partial arguments."""
     if isinstance(function, partial):
         yield from leaves_with_path(function.args)
         yield from leaves_with_path(function.keywords)
@@ -62,7 +62,7 @@ def tensors_kept_by(function: Callable[..., Any] | None) -> Named:
 
 
 def plain_attributes(model: nn.Module) -> dict[int, str]:
-    """Name the tensors that modules hold outside parameters and buffers, by the address of their memory.
+    """Return the names of tensors that modules hold outside parameters and buffers, by the address of their memory.
 
     Module.to() does not move them.
     """
@@ -147,7 +147,7 @@ def _sparse(name: str, layout: torch.layout, release: str) -> AuditFinding:
 
 
 def _stray(devices: Mapping[str, str]) -> Iterator[AuditFinding]:
-    """Name the tensors that are not where most are."""
+    """Yield a finding for each tensor that is not where most are."""
     counted = Counter(devices.values()).most_common()
     for name, device in devices.items():
         if len(counted) > 1 and device != counted[0][0]:

@@ -78,7 +78,7 @@ class Tracer:
         return self.phases[-1] if self.phases else PHASES[0]
 
     def enter(self, phase: Phase, scope: str = "") -> None:
-        """Note that a phase begins; `scope` names what runs, where it is no module."""
+        """Note that a phase begins; `scope` names what runs, where it is not a module."""
         if phase != self.phase or not self.phases:
             self.phases.append(phase)
         self._stack = [scope] if scope else []

@@ -23,10 +23,10 @@ def parse_shape(text: str) -> tuple[int, ...]:
     """Read a shape such as "8x3x224x224".
 
     Raises:
-        ValueError: when the text is no shape, or a size is 0.
+        ValueError: when the text is not a shape, or a size is 0.
     """
     if _SHAPE.fullmatch(text.strip()) is None:
-        raise ValueError(f"{text!r} is no shape; write sizes with x between them, such as 8x3x224x224")
+        raise ValueError(f"{text!r} is not a shape; write sizes with x between them, such as 8x3x224x224")
     sizes = tuple(map(int, text.split("x")))
     if 0 in sizes:
         raise ValueError(f"the shape {text!r} holds no element; every size has to be 1 or more")
@@ -83,7 +83,7 @@ def _run_file(path: Path) -> Any:
     """Run a Python file as a module."""
     spec = importlib.util.spec_from_file_location(f"model_file_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise ValueError(f"{path} is no Python file; its name has to end in .py")
+        raise ValueError(f"{path} is not a Python file; its name has to end in .py")
     module = importlib.util.module_from_spec(spec)
     folder = str(path.resolve().parent)
     sys.modules[spec.name] = module  # dataclasses look their module up there

@@ -98,7 +98,7 @@ class DeviceFunctionMode(TorchFunctionMode):
         return func(*args, **kwargs)
 
     def _means_meta(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Say whether the caller means the meta device itself, by name or with tensors that live there."""
+        """Return whether the caller means the meta device itself, by name or with tensors that live there."""
         if _is_meta_device(kwargs.get("device")) or any(map(_is_meta_device, args)):
             self.meta_in_use = True
             return True

@@ -33,7 +33,7 @@ class EmulatedGenerator(torch._C.Generator):
 
     @classmethod
     def is_on_device(cls, generator: torch._C.Generator) -> bool:
-        """Say whether a generator, in whatever Python object, is one of the device's."""
+        """Return whether a generator, in whatever Python object, is one of the device's."""
         return generator._cdata in cls._living  # type: ignore[attr-defined]
 
     @property

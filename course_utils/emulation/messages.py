@@ -43,7 +43,7 @@ _DISTRIBUTED = (
 
 
 def missing(name: str) -> str:
-    """Return the text of the NotImplementedError for an operator without an MPS kernel, `name` as in "aten::linalg_eig"."""
+    """Return the NotImplementedError's text for an operator without an MPS kernel, such as "aten::linalg_eig"."""
     return _MISSING.format(name=name, commit=torch.version.git_version)
 
 
@@ -82,7 +82,7 @@ def not_numpy() -> str:
 
 
 def wrong_generator(device_type: str) -> str:
-    """Return the text of the RuntimeError for a generator of another device (ATen/core/Generator.h, check_generator)."""
+    """Return the RuntimeError's text for a generator of another device (check_generator in ATen/core/Generator.h)."""
     return f"Expected a 'mps' device type for generator but found '{device_type}'"
 
 

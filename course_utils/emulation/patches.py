@@ -191,7 +191,7 @@ def _make_event(runtime: Runtime) -> type:
             """Do nothing."""
 
         def query(self) -> bool:
-            """Say that all work before the event is done."""
+            """Return True: all work before the event is done."""
             return True
 
         def synchronize(self) -> None:

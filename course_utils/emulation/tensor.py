@@ -6,7 +6,7 @@ sizes, strides and storages works unchanged, and `type(t)` stays torch.Tensor.
 
 C++ asks such a tensor for its device and hears "meta", for which it has a device guard; a tensor whose C++
 device says "mps" aborts the process in autograd where torch was built without MPS. Python hears "mps:0"
-(module `surface`). Private API: `torch.Tensor._make_subclass(..., device_for_backend_keys=)` and
+(module `patches`). Private API: `torch.Tensor._make_subclass(..., device_for_backend_keys=)` and
 `torch._C._dispatch_keys`, both in torch since 2.1 at the latest.
 """
 
@@ -72,12 +72,12 @@ class _Data:
 
 
 def is_really_meta(tensor: torch.Tensor) -> bool:
-    """Say whether a tensor is a meta tensor of the caller's, not one of the device."""
+    """Return whether a tensor is a meta tensor of the caller's, not one of the device."""
     return bool(_is_meta(tensor)) and not _keys(tensor).has(_MPS_KEY)
 
 
 def is_emulated(tensor: torch.Tensor) -> bool:
-    """Say whether a tensor lives on the emulated device."""
+    """Return whether a tensor lives on the emulated device."""
     return bool(_is_meta(tensor)) and _keys(tensor).has(_MPS_KEY)
 
 

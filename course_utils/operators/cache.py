@@ -20,7 +20,7 @@ from course_utils.reporting.files import write_file
 
 
 def cache_folder() -> Path | None:
-    """Name the user's cache folder for this course, which XDG_CACHE_HOME moves; None for a user without a home."""
+    """Return the user's cache folder for this course, which XDG_CACHE_HOME moves; None for a user without a home."""
     base = os.environ.get("XDG_CACHE_HOME")
     if base:
         return Path(base) / "course_utils"
@@ -34,7 +34,7 @@ def cache_folder() -> Path | None:
 
 
 def file_name(torch_version: str, size_bytes: int, modified_ns: int, hand: HandRegistered) -> str:
-    """Name the cache file of one yaml: another torch, another yaml, other rules or hand lists get another file.
+    """Return the cache file's name for one yaml: another torch, yaml, rules or hand lists get another file.
 
     Args:
         torch_version: such as "2.14.1".

@@ -21,7 +21,7 @@ class HandRegistered:
         cpu_fallback: always run on the CPU with a warning, also without PYTORCH_ENABLE_MPS_FALLBACK.
         refuses_mixed_devices: registered only to refuse arguments on different devices.
         python_registration: registered from Python, made of other operators.
-        warnings: doubts about the list, such as a release that nobody looked at.
+        warnings: what is not known about the list, such as a release that nobody looked at.
     """
 
     cpu_fallback: frozenset[str] = frozenset()
@@ -36,7 +36,7 @@ def _data() -> dict[str, Any]:
 
 
 def hand_registered(release: str) -> HandRegistered:
-    """Look up what a release of torch registers for MPS by hand.
+    """Return what a release of torch registers for MPS by hand.
 
     Args:
         release: such as "2.9.1". A release outside the list gets its nearest neighbour's, with a warning.

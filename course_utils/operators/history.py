@@ -28,7 +28,7 @@ SPARSE: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """VerdictLetters of many releases; names without "aten::".
+    """Verdicts of many releases; names without "aten::".
 
     Args:
         releases: the releases that were read, oldest first, such as ("2.0.1", ..., "2.15.0").
@@ -90,14 +90,14 @@ class History:
         )
 
     def first_native(self, overload: str) -> str | None:
-        """Name the first line with an MPS kernel for an overload, such as "2.14"; None if no release has one.
+        """Return the first line with an MPS kernel for an overload, such as "2.14"; None if no release has one.
 
         The oldest line read, "2.0", may stand for an older release.
         """
         return next(iter(self.lines_with(overload)), None)
 
     def lost_native(self, overload: str) -> str | None:
-        """Name the line in which an overload lost its MPS kernel for good; None if it never had or still has one."""
+        """Return the line in which an overload lost its MPS kernel for good; None if it never had or still has one."""
         native = self.lines_with(overload)
         lines = [line_of(release) for release in self.releases]
         if not native or native[-1] == lines[-1]:
@@ -105,7 +105,7 @@ class History:
         return lines[lines.index(native[-1]) + 1]
 
     def sentence(self, overload: str, have: str) -> str:
-        """Say since when MPS has a kernel for an overload, for a reader who has a certain torch.
+        """Return a sentence: since when MPS has a kernel for an overload, and what the reader has.
 
         Args:
             overload: with or without "aten::".
@@ -185,7 +185,7 @@ def history() -> History:
 
 
 def first_native(overload: str) -> str | None:
-    """Name the first release line with an MPS kernel for an overload, such as "2.14" for "aten::_ctc_loss".
+    """Return the first release line with an MPS kernel for an overload, such as "2.14" for "aten::_ctc_loss".
 
     Args:
         overload: as torch names it, "aten::linalg_eig" or "linalg_eig"; for a default overload without a suffix.

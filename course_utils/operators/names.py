@@ -63,7 +63,7 @@ def find_overloads(name: object, known: Collection[str]) -> tuple[str, ...]:
 
 
 def nearest(wanted: str, known: Collection[str]) -> str:
-    """Say which operators have names like the one wanted."""
+    """Return a sentence with the operators whose names are like the one wanted."""
     operators = {base_of(overload) for overload in known}
     close = near_names(wanted, operators, most=4, similar=0.6)
     # "bicubic" means upsample_bicubic2d, which no measure of likeness finds

@@ -53,7 +53,7 @@ class OperatorVerdict(TextResult):
             older one; None when no release read has one.
         since: the same as a sentence, "native since 2.14, you have 2.13".
         torch_release: the release that the verdict is about.
-        warnings: what is doubtful about it.
+        warnings: what is not certain about it.
     """
 
     overload: str
@@ -85,14 +85,14 @@ class OperatorTable(TableResult):
         torch_release: such as "2.14.1".
         source: what answered, in words.
         verdicts: one letter of `rules.RULES` for each overload, and what belongs to it.
-        doubts: overload -> why its verdict is doubtful.
-        warnings: what is doubtful about the table as a whole.
+        overload_warnings: overload -> why its verdict is not certain.
+        warnings: what is not certain about the table as a whole.
     """
 
     torch_release: str
     source: str
     verdicts: VerdictLetters = field(repr=False)
-    doubts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    overload_warnings: Mapping[str, str] = field(default_factory=dict, repr=False)
     warnings: tuple[str, ...] = ()
 
     def verdict(self, name: object) -> OperatorVerdict:
@@ -117,7 +117,7 @@ class OperatorTable(TableResult):
 
     def _verdict(self, overload: str) -> OperatorVerdict:
         rule = RULES[self.verdicts.letters[overload]]
-        doubt = self.doubts.get(overload)
+        warning = self.overload_warnings.get(overload)
         missing = rule.status == "missing"
         return OperatorVerdict(
             overload=f"aten::{overload}",
@@ -129,7 +129,7 @@ class OperatorTable(TableResult):
             first_native_release=history().first_native(overload),
             since=history().sentence(overload, self.torch_release),
             torch_release=self.torch_release,
-            warnings=(*self.warnings, doubt) if doubt else self.warnings,
+            warnings=(*self.warnings, warning) if warning else self.warnings,
         )
 
     def with_status(self, status: Status) -> frozenset[str]:
@@ -224,7 +224,7 @@ def read_table(path: Path, torch_version: str, folder: Path | None) -> OperatorT
 
     Raises:
         FileNotFoundError: when the yaml is not there.
-        ValueError: when it is no such yaml.
+        ValueError: when it is not such a yaml.
     """
     hand = hand_registered(torch_version)
     try:
@@ -273,7 +273,7 @@ def with_dispatcher(table: OperatorTable, registered: frozenset[str]) -> Operato
         registered: what the dispatcher has registered for the key MPS, without "aten::".
 
     Returns:
-        The table, in which an unexpected kernel counts as native and a lacking one as missing, both doubtful.
+        The table, in which an unexpected kernel counts as native and a lacking one as missing, both with a warning.
     """
     letters = table.verdicts.letters
     # "C" is not registered itself: a generic kernel calls its out= overload, which is
@@ -281,13 +281,13 @@ def with_dispatcher(table: OperatorTable, registered: frozenset[str]) -> Operato
     allowed = {name for name, letter in letters.items() if letter == "p"}
     difference = compare(registered, expected, allowed)
     changes = dict.fromkeys(difference.unexpected, "n") | dict.fromkeys(difference.lacking, "m")
-    doubts = dict.fromkeys(difference.unexpected, "the yaml shows no MPS kernel, but the dispatcher has one") | (
-        dict.fromkeys(difference.lacking, "the yaml promises an MPS kernel, but the dispatcher has none")
-    )
+    overload_warnings = dict.fromkeys(
+        difference.unexpected, "the yaml shows no MPS kernel, but the dispatcher has one"
+    ) | (dict.fromkeys(difference.lacking, "the yaml promises an MPS kernel, but the dispatcher has none"))
     return replace(
         table,
         source=f"{table.source} and the dispatcher",
         verdicts=replace(table.verdicts, letters={**letters, **changes}),
-        doubts={**table.doubts, **doubts},
+        overload_warnings={**table.overload_warnings, **overload_warnings},
         warnings=table.warnings + difference.warnings,
     )

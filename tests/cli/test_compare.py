@@ -99,7 +99,7 @@ def test_token_numbers(capsys):
         (["model.py:make_nothing", "--input", "2"], "returned a NoneType"),
         (["model.py:make_model", "--input", "2", "--input-dtype", "int46"], "no dtype 'int46'"),
         (["model.py", "--input", "2"], "names no function"),
-        (["model.py:make_model", "--input", "2y3"], "'2y3' is no shape"),
+        (["model.py:make_model", "--input", "2y3"], "'2y3' is not a shape"),
         (["model.py:make_model", "--input", "2", "--dtype", "float15"], "the nearest: float16"),
         (["model.py:make_model", "--input", "2", "--device", "mps"], "no Metal here"),
         (["model.py:make_broken", "--input", "2x3"], "does not run on the CPU"),

@@ -90,7 +90,7 @@ def test_token_inputs(net, capsys):
         (["{net}:make_modle", "--input", "8x64"], "the nearest: make_model"),
         (["{net}", "--input", "8x64"], "names no function"),
         (["gone.py:make_model", "--input", "8x64"], "no file gone.py"),
-        (["{net}:make_model", "--input", "8by64"], "'8by64' is no shape"),
+        (["{net}:make_model", "--input", "8by64"], "'8by64' is not a shape"),
         (["{net}:make_model", "--input", "8x64", "--input-dtype", "int46"], "the nearest: int64"),
         (["{net}:make_model", "--input", "8x65"], "does not run on inputs 8x65 float32"),
         (["{net}:make_model", "--input", "8x64", "--chip", "M44"], "the nearest: M4"),

@@ -17,7 +17,7 @@ def test_shapes(text, shape):
 @pytest.mark.parametrize("text", ["", "8x", "x8", "8,3", "8x-3", "8x3.5", "8X3"])
 def test_what_is_no_shape(text):
     """Anything else is refused with its text and an example."""
-    with pytest.raises(ValueError, match="is no shape; write sizes with x between them"):
+    with pytest.raises(ValueError, match="is not a shape; write sizes with x between them"):
         parse_shape(text)
 
 
@@ -92,5 +92,5 @@ def test_what_names_no_function(text, word):
 def test_what_is_no_python_file(tmp_path):
     """A file of another kind is refused."""
     (tmp_path / "net.txt").write_text("def make_model(): ...")
-    with pytest.raises(ValueError, match="no Python file"):
+    with pytest.raises(ValueError, match="not a Python file"):
         load_function(f"{tmp_path / 'net.txt'}:make_model")

@@ -450,8 +450,16 @@ def test_overloads_are_listed_by_status():
         ON_THIS_TORCH.with_status("nativ")
 
 
+@pytest.fixture
+def small_yaml(tmp_path):
+    """A yaml of two overloads: reading torch's own takes a second."""
+    path = tmp_path / "native_functions.yaml"
+    path.write_text(ADD)
+    return path
+
+
 def test_the_second_load_does_not_read_the_yaml(tmp_path):
-    """VerdictLetters come from the cache once they are there, the same ones."""
+    """Verdicts come from the cache once they are there, the same ones."""
     first = table.read_table(YAML_PATH, "2.14.1", tmp_path)
     (cached,) = tmp_path.iterdir()
     data = json.loads(cached.read_text())
@@ -489,23 +497,23 @@ def test_another_torch_yaml_or_hand_list_gets_another_cache_file():
         ]
     ],
 )
-def test_a_broken_cache_is_read_as_none_and_replaced(tmp_path, content):
+def test_a_broken_cache_is_read_as_none_and_replaced(small_yaml, tmp_path, content):
     """Whatever lies in the cache file, the table is right, and the next load finds a sound file."""
-    table.read_table(YAML_PATH, "2.14.1", tmp_path)
-    (cached,) = tmp_path.iterdir()
+    table.read_table(small_yaml, "2.14.1", tmp_path / "cache")
+    (cached,) = (tmp_path / "cache").iterdir()
     cached.write_bytes(content)
     assert load(cached) is None
-    assert len(table.read_table(YAML_PATH, "2.14.1", tmp_path)) > 2000
+    assert len(table.read_table(small_yaml, "2.14.1", tmp_path / "cache")) == 2
     assert load(cached) is not None
 
 
-def test_a_cache_that_cannot_be_written_is_no_error(tmp_path):
+def test_a_cache_that_cannot_be_written_is_not_an_error(small_yaml, tmp_path):
     """A file where the folder should be, or no folder at all, costs only time."""
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    assert len(table.read_table(YAML_PATH, "2.14.1", blocked)) > 2000
+    assert len(table.read_table(small_yaml, "2.14.1", blocked)) == 2
     assert blocked.read_text() == "in the way"
-    assert len(table.read_table(YAML_PATH, "2.14.1", None)) > 2000
+    assert len(table.read_table(small_yaml, "2.14.1", None)) == 2
 
 
 def test_nothing_half_written_stays_behind(tmp_path):
