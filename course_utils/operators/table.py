@@ -281,13 +281,12 @@ def with_dispatcher(table: OperatorTable, registered: frozenset[str]) -> Operato
     allowed = {name for name, letter in letters.items() if letter == "p"}
     difference = compare(registered, expected, allowed)
     changes = dict.fromkeys(difference.unexpected, "n") | dict.fromkeys(difference.lacking, "m")
-    overload_warnings = dict.fromkeys(
-        difference.unexpected, "the yaml shows no MPS kernel, but the dispatcher has one"
-    ) | (dict.fromkeys(difference.lacking, "the yaml promises an MPS kernel, but the dispatcher has none"))
+    unexpected = dict.fromkeys(difference.unexpected, "the yaml shows no MPS kernel, but the dispatcher has one")
+    lacking = dict.fromkeys(difference.lacking, "the yaml promises an MPS kernel, but the dispatcher has none")
     return replace(
         table,
         source=f"{table.source} and the dispatcher",
         verdicts=replace(table.verdicts, letters={**letters, **changes}),
-        overload_warnings={**table.overload_warnings, **overload_warnings},
+        overload_warnings={**table.overload_warnings, **unexpected, **lacking},
         warnings=table.warnings + difference.warnings,
     )
