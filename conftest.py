@@ -45,7 +45,7 @@ def notebooks_in(node_ids: Iterator[str], root: Path) -> list[Path]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say how many tests and notebook cells wanted MPS, and whether they had it."""
+    """Print how many tests and notebook cells wanted MPS, and whether they had it."""
     reports = [report for kind in ("passed", "failed", "skipped") for report in terminalreporter.getreports(kind)]
     tests = len({report.nodeid for report in reports if "needs_mps" in report.keywords})
     run = notebooks_in((report.nodeid for report in reports), config.rootpath)

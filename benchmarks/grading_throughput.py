@@ -139,7 +139,7 @@ def measure(root: Path, name: str, counts: tuple[int, int], workers: list[int]) 
 
 
 def report(runs: list[Run], own_s: float) -> str:
-    """Write the runs as a table, and what follows from them."""
+    """Return the runs as a table, and what follows from them."""
     baseline = runs[0].each_s
     rows = [("command", "submissions", "seconds", "s each", "nbgrader / this")]
     for run in runs:

@@ -151,7 +151,7 @@ def audit_apart(task: str, name: str) -> Row:
 
 
 def table(rows: Iterable[Row], versions: str) -> str:
-    """Write the rows as Markdown, models with the same result together."""
+    """Return the rows as Markdown, models with the same result together."""
     lines = [f"{versions}, {date.today().isoformat()}", ""]
     lines += ["| task | models | input | training step | evaluation |", "|---|---|---|---|---|"]
     grouped: dict[tuple[str, str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
@@ -168,7 +168,7 @@ def _cell(findings: tuple[str, ...]) -> str:
 
 
 def write(text: str, document: Path = DOCUMENT) -> None:
-    """Put a table between the document's markers.
+    """Write a table between the markers of a document.
 
     Raises:
         ValueError: when the document has no markers.

@@ -56,7 +56,7 @@ def newest_of_each_line(versions: Sequence[str], oldest: str = OLDEST) -> list[s
 
 
 def published_versions(target: Sequence[str]) -> list[str]:
-    """Ask pip which versions of torch there are for a platform.
+    """Return the versions of torch that pip finds for a platform.
 
     Raises:
         RuntimeError: when pip does not answer with a list.
@@ -159,7 +159,7 @@ def merge_delegates(columns: Mapping[str, VerdictLetters]) -> dict[str, str]:
 
 
 def render(data: Mapping[str, Any]) -> str:
-    """Write a history as JSON with one overload a line, so that a new release gives a readable difference."""
+    """Return a history as JSON with one overload a line, so that a new release gives a readable difference."""
     parts = []
     for key, value in data.items():
         if isinstance(value, dict) and value:

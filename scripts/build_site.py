@@ -76,12 +76,12 @@ def sections(markdown: str) -> dict[str, str]:
 
 
 def toctree(caption: str, pages: Sequence[str]) -> str:
-    """Write a part of the table of contents, shown at the side of every page."""
+    """Return a part of the table of contents, shown at the side of every page."""
     return "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
 
 
 def index_page(readme: str, lessons: Sequence[str], others: Sequence[str], made: str) -> str:
-    """Write the first page: the README's pitch and its table of lessons.
+    """Return the first page: the README's pitch and its table of lessons.
 
     Args:
         readme: the text of README.md.
@@ -107,7 +107,7 @@ def index_page(readme: str, lessons: Sequence[str], others: Sequence[str], made:
 
 
 def guide_page(readme: str) -> str:
-    """Write the page about setting up and using the course: the README's other sections."""
+    """Return the page about setting up and using the course: the README's other sections."""
     parts = sections(readme)
     commands = "\n".join(FENCED.findall(parts[""]))
     kept = [f"## {heading}\n{text}" for heading, text in parts.items() if heading and heading not in LEFT_OUT]
@@ -115,7 +115,7 @@ def guide_page(readme: str) -> str:
 
 
 def exercises_page(titles: Mapping[str, Title]) -> str:
-    """Write the list of exercises.
+    """Return the list of exercises.
 
     Args:
         titles: name -> the title cell of the student's notebook, whose table has task, difficulty, minutes, points.
@@ -143,7 +143,7 @@ def exercises_page(titles: Mapping[str, Title]) -> str:
 
 
 def how_made(*, executed: bool) -> str:
-    """Say how the outputs on the pages were made, with torch, machine and device."""
+    """Return a sentence on how the outputs on the pages were made, with torch, machine and device."""
     if not executed:
         return "*The lessons were not run for these pages: only outputs that are the same everywhere are shown.*"
     import platform

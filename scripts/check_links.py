@@ -63,7 +63,7 @@ class _Reader(HTMLParser):
 
 
 def _is_path(text: str) -> bool:
-    """Tell whether an alt text is only the name of a file, which is what Sphinx writes where it was given none."""
+    """Return whether an alt text is only the name of a file, which is what Sphinx writes where it was given none."""
     return re.fullmatch(r"\S+\.(png|svg|jpe?g|gif|webp)", text.strip()) is not None
 
 
@@ -80,7 +80,7 @@ def read_page(text: str) -> Page:
 
 
 def is_external(target: str) -> bool:
-    """Tell whether a target is on another site; data in the page itself is not."""
+    """Return whether a target is on another site; data in the page itself is not."""
     parts = urlsplit(target)
     return bool(parts.netloc) or parts.scheme not in ("", "data")
 

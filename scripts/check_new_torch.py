@@ -109,7 +109,7 @@ def read_probe(python: Path, answer: str) -> Environment:
 
 
 def look_at(python: Path) -> Environment:
-    """Ask an interpreter what is installed beside it.
+    """Return what is installed in an interpreter's environment.
 
     Raises:
         UnusableEnvironmentError: when it cannot be run or cannot run lessons.

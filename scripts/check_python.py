@@ -1,4 +1,4 @@
-"""Say whether an interpreter can run the course; prints the reason when it cannot and exits 1.
+"""Decide whether an interpreter can run the course; prints the reason when it cannot and exits 1.
 
 Run by the interpreter in question, so this file has to load in very old ones: no f-strings, no annotations.
 """
@@ -40,7 +40,7 @@ def verdict(version, system, machine, apple_chip, has_venv):
 
 
 def has_apple_chip():
-    """Ask macOS whether the chip is Apple's; the answer is the same under Rosetta."""
+    """Return whether macOS says that the chip is Apple's; the answer is the same under Rosetta."""
     try:
         answer = subprocess.Popen(["sysctl", "-n", "hw.optional.arm64"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         return answer.communicate()[0].strip() == b"1"

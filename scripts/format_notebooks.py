@@ -61,7 +61,7 @@ def _lines(source: str | list[str]) -> list[str]:
 
 
 def as_text(notebook: dict[str, Any]) -> str:
-    """Write a notebook as nbformat does: one space, sorted keys, a final newline."""
+    """Return a notebook as nbformat writes it: one space, sorted keys, a final newline."""
     return json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 

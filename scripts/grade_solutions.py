@@ -24,7 +24,7 @@ TIMEOUT_S = 900
 
 
 def is_written_by_students(cell: Mapping[str, Any]) -> bool:
-    """Tell whether a cell holds a task's function, which the student writes."""
+    """Return whether a cell holds a task's function, which the student writes."""
     grading = cell["metadata"].get("nbgrader", {})
     return bool(grading.get("solution")) and not grading.get("grade")
 

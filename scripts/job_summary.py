@@ -1,4 +1,4 @@
-"""Write the summary page of a CI job from what the course's commands left: doctor, bench, grading.
+"""Print the summary page of a CI job from what the course's commands left: doctor, bench, grading.
 
     python -m scripts.job_summary --doctor doctor.json --bench bench.json --grading grading.json
 
@@ -19,7 +19,7 @@ from course_utils.reporting.units import format_duration
 
 
 def cell(text: object) -> str:
-    """Write a value for a cell of a Markdown table: in one line, without what Markdown or HTML would read."""
+    """Return a value for a cell of a Markdown table: in one line, without what Markdown or HTML would read."""
     line = " ".join(str(text).split())
     for mark, written in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("|", "\\|")):
         line = line.replace(mark, written)
@@ -27,13 +27,13 @@ def cell(text: object) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """Write a Markdown table."""
+    """Return a Markdown table."""
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     return lines + [f"| {' | '.join(cell(value) for value in row)} |" for row in rows]
 
 
 def doctor_section(report: Mapping[str, Any]) -> list[str]:
-    """Write what `course doctor --json` found: the headline, the findings, the snapshot folded away."""
+    """Return what `course doctor --json` found: the headline, the findings, the snapshot folded away."""
     state = "usable" if report["mps_usable"] else "not usable"
     lines = [f"**MPS is {state} on this machine.**", ""]
     lines += [f"- {cell(line)}" for line in report["headline"]]
@@ -46,7 +46,7 @@ def doctor_section(report: Mapping[str, Any]) -> list[str]:
 
 
 def bench_section(comparisons: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Write the table of `course bench --json`: one row for each device that was measured."""
+    """Return the table of `course bench --json`: one row for each device that was measured."""
     rows = []
     for comparison in comparisons:
         medians = {timing["device"]: timing["median_s"] for timing in comparison["timings"]}
@@ -61,20 +61,20 @@ def bench_section(comparisons: Sequence[Mapping[str, Any]]) -> list[str]:
                     "; ".join(timing["warnings"]),
                 )
             )
-    lines = table(("workload", "device", "median", "IQR", "against the CPU", "doubts"), rows)
+    lines = table(("workload", "device", "median", "IQR", "against the CPU", "warnings"), rows)
     missing = dict.fromkeys((each["device"], each["reason"]) for found in comparisons for each in found["missing"])
     return lines + [line for device, reason in missing for line in ("", f"{device} was not measured: {cell(reason)}.")]
 
 
 def against_cpu(timing: Mapping[str, Any], medians: Mapping[str, float]) -> str:
-    """Say how many times as fast as the CPU a device was; nothing for the CPU, or where the CPU was not measured."""
+    """Return how many times as fast as the CPU a device was; nothing for the CPU, or where the CPU was not measured."""
     if timing["device"] == "cpu" or "cpu" not in medians:
         return ""
     return f"{medians['cpu'] / timing['median_s']:.2f} times as fast"
 
 
 def grading_section(graded: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Write what grading the course's own solutions in the sandbox gave."""
+    """Return what grading the course's own solutions in the sandbox gave."""
     rows = [
         (
             entry["exercise"],
@@ -94,7 +94,7 @@ SECTIONS: Mapping[str, tuple[str, Callable[[Any], list[str]]]] = {
 
 
 def section(name: str, path: Path) -> list[str]:
-    """Write one section from a file, or say why there is none."""
+    """Return one section from a file, or why there is none."""
     title, write = SECTIONS[name]
     try:
         lines = write(json.loads(path.read_text(encoding="utf-8")))

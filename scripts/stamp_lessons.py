@@ -181,7 +181,7 @@ def stamp(path: Path, today: datetime.date) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Say in one line why a lesson failed: a cell's own error where there is one."""
+    """Return in one line why a lesson failed: a cell's own error where there is one."""
     if hasattr(error, "ename"):  # nbclient's CellExecutionError, whose text is a coloured traceback
         return f"{error.ename}: {getattr(error, 'evalue', '')}"
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

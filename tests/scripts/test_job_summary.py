@@ -48,7 +48,7 @@ def rows_of(markdown):
 
 
 def test_bench_is_a_table():
-    """Each device that was measured has its row: median, spread, ratio to the CPU, doubts."""
+    """Each device that was measured has its row: median, spread, ratio to the CPU, warnings."""
     found = comparison(timing("cpu", [0.4, 0.4, 0.4]), timing("cuda", [0.1, 0.1, 0.1], ("busy",)))
     rows = rows_of("\n".join(bench_section([found])))
 
