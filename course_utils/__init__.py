@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from course_utils.data.version import VERSION
+from course_utils.data.package import VERSION
 
 __version__ = VERSION
 

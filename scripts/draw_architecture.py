@@ -19,13 +19,13 @@ from pathlib import Path
 import grimp
 import matplotlib as mpl
 import networkx as nx
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "docs" / "architecture.svg"
 PACKAGE = "course_utils"
-WIDTH, HEIGHT = 2.2, 0.8  # of a room's box, in units of the drawing
+WIDTH, HEIGHT = 2.2, 0.7  # of a room's box, in units of the drawing
 
 
 def floors(project: str) -> list[list[str]]:
@@ -35,16 +35,14 @@ def floors(project: str) -> list[list[str]]:
 
 
 def room_imports(package: str = PACKAGE) -> nx.DiGraph:
-    """Return the graph of rooms: an arrow from each room to each that it imports; nodes carry their `files`."""
+    """Return the graph of rooms: an arrow from each room to each that it imports."""
     code = grimp.build_graph(package, cache_dir=None)
     graph = nx.DiGraph()
-    for child in sorted(code.find_children(package)):
-        graph.add_node(child.removeprefix(f"{package}."), files=1 + len(code.find_descendants(child)))
+    graph.add_nodes_from(sorted(child.removeprefix(f"{package}.") for child in code.find_children(package)))
     for importer in sorted(code.modules - {package}):
         for imported in sorted(code.find_modules_directly_imported_by(importer) - {package}):
-            start, end = (name.split(".")[1] for name in (importer, imported))
-            if start != end:
-                graph.add_edge(start, end)
+            graph.add_edge(importer.split(".")[1], imported.split(".")[1])
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     return graph
 
 
@@ -62,17 +60,6 @@ def places(levels: list[list[str]]) -> dict[str, tuple[float, float]]:
     }
 
 
-def draw_room(axes: Axes, room: str, files: int, middle: tuple[float, float]) -> None:
-    """Draw the box of one room with its name and number of files."""
-    x, y = middle
-    axes.add_patch(mpl.patches.FancyBboxPatch(
-        (x - WIDTH / 2, y - HEIGHT / 2), WIDTH, HEIGHT, boxstyle="round,pad=0,rounding_size=0.1",
-        facecolor="#f4f6f8", edgecolor="#222222", linewidth=1.2, zorder=2,
-    ))  # fmt: skip
-    axes.text(x, y + 0.12, room, ha="center", va="center", fontsize=12, fontweight="bold", zorder=3)
-    axes.text(x, y - 0.2, f"{files} files", ha="center", va="center", fontsize=9, zorder=3)
-
-
 def draw(graph: nx.DiGraph, levels: list[list[str]], output: Path) -> None:
     """Write the picture; arrows that follow from others are left out, all are in the description."""
     middles = places(levels)
@@ -80,11 +67,12 @@ def draw(graph: nx.DiGraph, levels: list[list[str]], output: Path) -> None:
     axes = figure.add_axes((0, 0, 1, 1))
     for start, end in nx.transitive_reduction(graph).edges:
         (x0, y0), (x1, y1) = middles[start], middles[end]
-        axes.annotate(
-            "", (x1, y1 + HEIGHT / 2), (x0, y0 - HEIGHT / 2), arrowprops={"arrowstyle": "->", "color": "#555555"}
-        )
-    for room, middle in middles.items():
-        draw_room(axes, room, graph.nodes[room]["files"], middle)
+        arrow = {"arrowstyle": "->", "color": "#555555"}
+        axes.annotate("", (x1, y1 + HEIGHT / 2), (x0, y0 - HEIGHT / 2), arrowprops=arrow, zorder=1)
+    for room, (x, y) in middles.items():
+        corner, size = (x - WIDTH / 2, y - HEIGHT / 2), (WIDTH, HEIGHT)
+        axes.add_patch(Rectangle(corner, *size, facecolor="#f4f6f8", edgecolor="#222222", linewidth=1.2, zorder=2))
+        axes.text(x, y, room, ha="center", va="center", fontsize=13, fontweight="bold", zorder=3)
     axes.set(xlim=(-5.8, 5.8), ylim=(-0.7, 1.7 * len(levels) - 0.9))
     axes.set_axis_off()
     with mpl.rc_context({"svg.hashsalt": PACKAGE, "svg.fonttype": "none"}):

@@ -29,7 +29,7 @@ from course_utils.cli import (
     submit,
 )
 from course_utils.cli.usage import UsageError
-from course_utils.data.version import VERSION
+from course_utils.data.package import VERSION
 
 COMMANDS = {
     "doctor": doctor,

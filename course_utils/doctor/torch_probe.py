@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from course_utils.data.package import FOLDER
 from course_utils.doctor import torch_child
 
 # a first import from a cold disk takes tens of seconds; what needs longer does not come back
@@ -36,7 +37,7 @@ def probe_torch(*, time_limit_s: float = TIME_LIMIT_S, python: str = sys.executa
         answer, errors = Path(folder, "answer"), Path(folder, "errors")
         # -c and not a file: the folder of a script would come first on sys.path, and torch would find our modules
         code = Path(torch_child.__file__).read_text(encoding="utf-8")
-        course_folder = str(Path(torch_child.__file__).resolve().parents[2])
+        course_folder = str(FOLDER.parent)
         command = [python, "-c", code, str(answer), course_folder]
         try:
             with errors.open("wb") as error_file:

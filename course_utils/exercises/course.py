@@ -7,7 +7,7 @@ from course_utils.reporting.near_names import suggest
 from dataclasses import dataclass
 from pathlib import Path
 
-import course_utils
+from course_utils.data.package import FOLDER
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def find_course_root(start: Path | None = None) -> Path:
         FileNotFoundError: when neither is there; the message says what to do.
     """
     here = (start or Path.cwd()).resolve()
-    for folder in (here, *here.parents, Path(course_utils.__file__).resolve().parent.parent):
+    for folder in (here, *here.parents, FOLDER.parent):
         if is_course_root(folder):
             return folder
     raise FileNotFoundError(

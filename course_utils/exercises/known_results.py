@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from course_utils.data.version import VERSION
+from course_utils.data.package import VERSION
 from course_utils.exercises.task import read_report
 from course_utils.exercises.notebook import Cell
 from course_utils.exercises.runner import PracticeResult

@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import course_utils
+from course_utils.data.package import FOLDER as PACKAGE
 from course_utils.sandbox import seatbelt
 
-PACKAGE = Path(course_utils.__file__).resolve().parent
 COURSE_INSIDE = "/course"
 WORK = "/student"
 # no capability but these two reaches the template, and none reaches student code: mounts and process lists of its own

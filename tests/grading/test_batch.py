@@ -17,7 +17,7 @@ from support.paths import TESTS
 from support.small_class import ASSIGNMENT, hand_in, has_ended, wait_for
 from support.two_tasks import NAME, SOLVED, submitted, submitted_bytes
 
-from course_utils.data.version import VERSION
+from course_utils.data.package import VERSION
 from course_utils.grading.reading.collect import collect
 from course_utils.grading.result import Reason, read_result
 from course_utils.grading.running import pool

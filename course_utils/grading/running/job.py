@@ -11,10 +11,8 @@ import importlib.metadata
 import json
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from pathlib import Path
 
-import course_utils
-from course_utils.data.version import VERSION
+from course_utils.data.package import FOLDER, VERSION
 from course_utils.grading.assignment import Assignment
 from course_utils.grading.reading.submission import Submission, read_submission
 from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, tasks_without_points
@@ -39,11 +37,10 @@ class Surroundings:
 @cache
 def course_version() -> str:
     """Return this package's version and the hash of its files, so that nobody has to remember to raise a number."""
-    package = Path(course_utils.__file__).resolve().parent
-    files = sorted(path for pattern in ("*.py", "*.json") for path in package.rglob(pattern))
+    files = sorted(path for pattern in ("*.py", "*.json") for path in FOLDER.rglob(pattern))
     content = hashlib.sha256()
     for path in files:
-        content.update(f"{path.relative_to(package).as_posix()}\0{path.stat().st_size}\0".encode())
+        content.update(f"{path.relative_to(FOLDER).as_posix()}\0{path.stat().st_size}\0".encode())
         content.update(path.read_bytes())
     return f"{VERSION}+{content.hexdigest()[:12]}"
 
