@@ -27,7 +27,7 @@ _HOME = {
     "Timing": "benchmarking.measurement",
     "format_duration": "reporting.units",
     "benchmark": "benchmarking.timer",
-    "compare_devices": "benchmarking.timer",
+    "compare_devices": "benchmarking.compare",
     "Workload": "benchmarking.workloads",
     "load_workload": "benchmarking.workloads",
     "workload_names": "benchmarking.workloads",
@@ -93,11 +93,12 @@ __all__ = [
 
 if TYPE_CHECKING:
     from course_utils.auditing import Audit, audit
+    from course_utils.benchmarking.compare import compare_devices
     from course_utils.benchmarking.measurement import Comparison, Timing
     from course_utils.benchmarking.plots import plot_comparison, plot_raw_times, plot_roofline, plot_sweep
     from course_utils.benchmarking.roofline import MeasuredOperation, Roofline
     from course_utils.benchmarking.sweep import Sweep, sweep_devices
-    from course_utils.benchmarking.timer import benchmark, compare_devices
+    from course_utils.benchmarking.timer import benchmark
     from course_utils.benchmarking.toy_device import ToyDevice
     from course_utils.benchmarking.workloads import Workload, load_workload, workload_names
     from course_utils.data.digits import Digits, load_digits

@@ -58,6 +58,13 @@ def _spans_decades(values: Sequence[float]) -> bool:
     return bool(positive) and max(positive) / min(positive) >= LOG_FROM
 
 
+def _limits(values: Sequence[float], *, log: bool) -> tuple[float, float]:
+    """Return where an axis begins and ends, so that all values are on it with a margin."""
+    if log:
+        return min(value for value in values if value > 0) / 2, max(values) * 2
+    return 0, max(values) * 1.25 or 1e-9
+
+
 def _duration_axis(axis_of: Axes, which: str, *, log: bool) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -95,6 +102,7 @@ def plot_comparison(
         raise ValueError("nothing to draw: no device was measured and nothing published was given")
     figure, axes = _new_figure(7.5, 1.0 + 0.62 * len(rows))
     values = [row.median_s if isinstance(row, Timing) else row.seconds for _, row in rows]
+    shown_s = [*values, *(end for _, row in rows if isinstance(row, Timing) for end in row.quartiles_s)]
     for position, (_, row) in enumerate(rows):
         if isinstance(row, Timing):
             first, third = row.quartiles_s
@@ -120,8 +128,8 @@ def plot_comparison(
         )
     axes.set_yticks(range(len(rows)), [label for label, _ in rows])
     axes.set_ylim(len(rows) - 0.4, -0.8)
-    log = _spans_decades(values)
-    axes.set_xlim((min(values) / 2, max(values) * 2) if log else (0, max(values) * 1.25))
+    log = _spans_decades(shown_s)
+    axes.set_xlim(_limits(shown_s, log=log))
     _duration_axis(axes, "x", log=log)
     axes.set_xlabel("time of one call (log axis)" if log else "time of one call")
     axes.set_title(title or (shown[0].label if len(shown) == 1 else ""), color=INK, fontsize=11)
@@ -140,44 +148,25 @@ def plot_sweep(sweep: Sweep, *, published: Sequence[Published] = (), title: str 
 
     Returns:
         The figure; its sentence is printed.
+
+    Raises:
+        ValueError: when no device was measured at every size and nothing published was given.
     """
-    figure, axes = _new_figure(7.5, 4.2)
-    everything: list[float] = []
-    for device in sweep.devices:
-        timings = [timing for timing in (comparison.on(device) for comparison in sweep.comparisons) if timing]
-        medians = [timing.median_s for timing in timings]
-        everything += medians
-        axes.fill_between(
-            sweep.sizes,
-            [timing.quartiles_s[0] for timing in timings],
-            [timing.quartiles_s[1] for timing in timings],
-            color=_colour(device),
-            alpha=0.25,
-            linewidth=0,
-        )
-        axes.plot(sweep.sizes, medians, marker=_marker(device), color=_colour(device), label=f"{device}, measured here")
-        start = None if device == "cpu" or "cpu" not in sweep.devices else sweep.crossing(device)
-        if start is not None:
-            axes.axvline(start, color=INK, linestyle=":", linewidth=1.2, label=f"{device} wins from {start} on")
     sized = [entry for entry in published if entry.size is not None]
-    for device, credit in dict.fromkeys((entry.device, f"{entry.chip}, {entry.date}") for entry in sized):
-        points = [entry for entry in sized if entry.device == device]
-        everything += [entry.seconds for entry in points]
-        axes.plot(
-            [entry.size for entry in points if entry.size is not None],
-            [entry.seconds for entry in points],
-            marker=_marker(device),
-            markerfacecolor=FACE,
-            linestyle="--",
-            color=_colour(device),
-            label=f"{device}, published ({credit})",
-        )
+    if not sweep.devices and not sized:
+        raise ValueError("nothing to draw: no device was measured at every size and nothing published was given")
+    figure, axes = _new_figure(7.5, 4.2)
+    shown_s = [time_s for device in sweep.devices for time_s in _draw_measured(axes, sweep, device)]
+    shown_s += _draw_published(axes, sized)
+    _mark_crossings(axes, sweep)
     ticks = sorted({*sweep.sizes, *(entry.size for entry in sized if entry.size is not None)})
     if _spans_decades(ticks):
         axes.set_xscale("log", base=2)
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
     axes.minorticks_off()
-    log = _spans_decades(everything)
+    log = _spans_decades(shown_s)
+    if log:
+        axes.set_ylim(_limits(shown_s, log=True))
     _duration_axis(axes, "y", log=log)
     axes.set_xlabel(sweep.parameter)
     axes.set_ylabel("time of one call (log axis)" if log else "time of one call")
@@ -185,6 +174,44 @@ def plot_sweep(sweep: Sweep, *, published: Sequence[Published] = (), title: str 
     axes.legend(frameon=False, fontsize=9)
     print(sweep_caption(sweep, published))
     return figure
+
+
+def _draw_measured(axes: Axes, sweep: Sweep, device: str) -> list[float]:
+    """Draw the medians of a device and the band of its quartiles; return all times drawn, seconds."""
+    timings = sweep.timings(device)
+    low, high = zip(*(timing.quartiles_s for timing in timings), strict=True)
+    medians_s = sweep.medians_s(device)
+    axes.fill_between(sweep.sizes, low, high, color=_colour(device), alpha=0.25, linewidth=0)
+    axes.plot(sweep.sizes, medians_s, marker=_marker(device), color=_colour(device), label=f"{device}, measured here")
+    return [*medians_s, *low, *high]
+
+
+def _mark_crossings(axes: Axes, sweep: Sweep) -> None:
+    """Draw a line where a GPU starts to be faster than the CPU for good."""
+    for device in sweep.devices if "cpu" in sweep.devices else ():
+        start = None if device == "cpu" else sweep.crossing(device)
+        if start is not None:
+            axes.axvline(start, color=INK, linestyle=":", linewidth=1.2, label=f"{device} wins from {start} on")
+
+
+def _draw_published(axes: Axes, published: Sequence[Published]) -> list[float]:
+    """Draw published times over sizes, one hollow series for each device and source; return them, seconds."""
+    for device, credit in dict.fromkeys((entry.device, f"{entry.chip}, {entry.date}") for entry in published):
+        points = sorted(
+            (entry.size, entry.seconds)
+            for entry in published
+            if entry.size is not None and (entry.device, f"{entry.chip}, {entry.date}") == (device, credit)
+        )
+        axes.plot(
+            [size for size, _ in points],
+            [seconds for _, seconds in points],
+            marker=_marker(device),
+            markerfacecolor=FACE,
+            linestyle="--",
+            color=_colour(device),
+            label=f"{device}, published ({credit})",
+        )
+    return [entry.seconds for entry in published]
 
 
 def plot_raw_times(timings: Timing | Sequence[Timing], *, title: str = "Every reading, in the order taken") -> Figure:
@@ -203,8 +230,7 @@ def plot_raw_times(timings: Timing | Sequence[Timing], *, title: str = "Every re
         axes.plot(range(1, len(timing.times_s) + 1), timing.times_s, _marker(timing.device), color=colour, markersize=4)
     every = [value for timing in shown for value in timing.times_s]
     log = _spans_decades(every)
-    if not log:
-        axes.set_ylim(0, max(every) * 1.15)
+    axes.set_ylim(_limits(every, log=log))
     _duration_axis(axes, "y", log=log)
     axes.set_xlabel("reading")
     axes.set_ylabel("time of one call")

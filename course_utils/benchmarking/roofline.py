@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from course_utils.benchmarking.measurement import PEAK_TOLERANCE
-from course_utils.reporting.tables import html_table, text_table
+from course_utils.reporting.results import TableResult
 
-Limit = Literal["memory", "arithmetic"]
+Ceiling = Literal["memory", "arithmetic"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class MeasuredOperation:
 
 
 @dataclass(frozen=True, repr=False)
-class Roofline:
+class Roofline(TableResult):
     """The two ceilings of a device, and the operations measured under them.
 
     Args:
@@ -85,8 +85,8 @@ class Roofline:
         """The intensity at which both ceilings meet, FLOP/byte: below it the memory is the limit."""
         return self.flop_per_s / self.bytes_per_s
 
-    def limit(self, intensity: float) -> Limit:
-        """Say what limits an operation of this intensity, FLOP/byte."""
+    def limit(self, intensity: float) -> Ceiling:
+        """Return what limits an operation of this intensity, FLOP/byte."""
         return "memory" if intensity < self.ridge else "arithmetic"
 
     def attainable(self, intensity: float) -> float:
@@ -111,13 +111,15 @@ class Roofline:
             if self.share(operation) > PEAK_TOLERANCE
         )
 
-    def _title(self) -> str:
+    def title(self) -> str:
+        """Return the device and its two ceilings."""
         return (
             f"Roofline of {self.device} ({self.source}): {self.bytes_per_s / 1e9:.1f} GB/s, "
             f"{self.flop_per_s / 1e9:.0f} GFLOP/s, ridge at {self.ridge:.1f} FLOP/byte"
         )
 
-    def _rows(self) -> list[list[str]]:
+    def rows(self) -> list[list[str]]:
+        """Return the operations as text, the heading first."""
         rows = [["operation", "FLOP/byte", "limit", "GFLOP/s at best", "GFLOP/s reached", "of the roof"]]
         for operation in self.operations:
             rows.append(
@@ -131,13 +133,3 @@ class Roofline:
                 ]
             )
         return rows
-
-    def __str__(self) -> str:
-        table = text_table(self._rows()) if self.operations else []
-        return "\n".join([self._title(), *table, *(f"  ! {warning}" for warning in self.warnings)])
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        return html_table(self._title(), self._rows(), self.warnings)

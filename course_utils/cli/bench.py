@@ -68,14 +68,17 @@ def measure(workloads: list[Workload], *, max_time_s: float, quiet: bool) -> tup
     """
     from tqdm import tqdm
 
-    from course_utils.benchmarking.timer import compare_devices
+    from course_utils.benchmarking.compare import compare_devices, probe_for
 
     done: list[Comparison] = []
+    probed = probe_for(None)
     with tqdm(workloads, unit="workload", disable=quiet, leave=False) as bar:
         try:
             for workload in bar:
                 bar.set_description(workload.label)
-                done.append(compare_devices(workload, min_time_s=min(0.5, max_time_s), max_time_s=max_time_s))
+                done.append(
+                    compare_devices(workload, probed=probed, min_time_s=min(0.5, max_time_s), max_time_s=max_time_s)
+                )
         except KeyboardInterrupt:
             return done, True
     return done, False
@@ -91,7 +94,7 @@ def bench_table(comparisons: list[Comparison]) -> str:
     missing = dict.fromkeys(pair for comparison in comparisons for pair in comparison.missing)
     lines = text_table(rows, indent="")
     lines += [f"{device} is {reason}" for device, reason in missing]
-    lines += [f"! {c.label}, {warning}" for c in comparisons for warning in c.warnings]
+    lines += [f"warning: {c.label}, {warning}" for c in comparisons for warning in c.warnings]
     return "\n".join(lines)
 
 

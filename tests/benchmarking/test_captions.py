@@ -1,10 +1,16 @@
 """Captions: each says what the chart shows, and claims nothing that was not measured."""
 
+import itertools
+import re
+
+import pytest
 from support.described_timings import roofline, sweep, timing
 
 from course_utils.benchmarking.captions import comparison_caption, raw_times_caption, roofline_caption, sweep_caption
 from course_utils.benchmarking.measurement import Comparison
+from course_utils.benchmarking.plots import plot_sweep
 from course_utils.benchmarking.roofline import MeasuredOperation
+from course_utils.benchmarking.sweep import Sweep
 from course_utils.data.published import published_times
 
 
@@ -40,13 +46,13 @@ def test_sweeps_allow_the_cpu_to_win():
     """A small sweep where the CPU wins everywhere claims no speed-up of the GPU."""
     text = sweep_caption(sweep([1, 1], [2, 2], sizes=(4, 8)))
 
-    assert "the CPU is at least as fast as mps:0 at size 8" in text
+    assert "the CPU is at least as fast as mps:0 at every size measured, from 4 to 8" in text
 
 
 def test_sweep_with_crossing_and_without():
     """The crossing is named; a GPU that always wins is said to; the CPU alone gets its range."""
-    assert "mps:0 is faster from size 3 on" in sweep_caption(sweep([1, 2, 4], [3, 3, 3]))
-    assert "faster than the CPU at every size from 1 to 2" in sweep_caption(sweep([2, 2], [1, 1]))
+    assert "mps:0 is faster than the CPU from size 3 on" in sweep_caption(sweep([1, 2, 4], [3, 3, 3]))
+    assert "faster than the CPU at every size measured, from 1 to 2" in sweep_caption(sweep([2, 2], [1, 1]))
     assert "on the CPU, from 1.00 s at size 1 to 2.00 s at 2" in sweep_caption(sweep([1, 2], None))
 
 
@@ -56,7 +62,7 @@ def test_raw_times():
 
 
 def test_roofline_names_both_sides():
-    """Each operation stands under the ceiling that limits it; a doubt is said, and nothing else is claimed."""
+    """Each operation stands under the ceiling that limits it; a warning is said, and nothing else is claimed."""
     add = MeasuredOperation("add", flop=1e9, n_bytes=12e9, seconds=0.24)
     product = MeasuredOperation("product", flop=100e9, n_bytes=1e9, seconds=0.01)
 
@@ -65,5 +71,48 @@ def test_roofline_names_both_sides():
     assert "below 10.0 FLOP/byte" in text
     assert "Limited by memory: add (50% of the roof)." in text
     assert "Limited by arithmetic: product (1000% of the roof)." in text
-    assert "Doubt: product is 10.0 times as fast" in text
+    assert "Warning: product is 10.0 times as fast" in text
     assert "Limited" not in roofline_caption(roofline())
+
+
+def claims(text):
+    """Read a caption of a sweep over sizes 1, 2, ...: at which sizes it calls mps:0 faster than the CPU."""
+    sizes = range(1, 5)
+    if match := re.search(r"mps:0 is faster than the CPU from size (\d+) on; below that", text):
+        return [size >= int(match[1]) for size in sizes]
+    if match := re.search(r"mps:0 is faster than the CPU at size ([^;]+);", text):
+        ends = [[int(end) for end in part.split(" to ")] for part in re.split(", | and ", match[1])]
+        return [any(part[0] <= size <= part[-1] for part in ends) for size in sizes]
+    everywhere = bool(re.search(r"mps:0 is faster than the CPU at (every size measured, from 1 to|size 1\.)", text))
+    assert everywhere != ("the CPU is at least as fast as mps:0" in text)
+    return [everywhere for _ in sizes]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_every_pattern_of_winners_is_told_truly(n):
+    """Whatever device wins, ties or loses at whichever size, the caption says just that, and the chart can be drawn."""
+    patterns = list(itertools.product((0.5, 1.0, 2.0), repeat=n))
+    assert len(patterns) == 3**n
+    for medians in patterns:
+        found = sweep([1.0] * n, medians)
+        assert claims(sweep_caption(found))[:n] == [median < 1.0 for median in medians], medians
+        if n <= 2:
+            plot_sweep(found)
+
+
+def test_without_a_cpu():
+    """A sweep on MPS alone has the times at both ends and compares with nothing."""
+    found = Sweep("work", "size", (1, 2), tuple(Comparison("work", (timing("mps:0", t),)) for t in (1.0, 2.0)))
+
+    assert sweep_caption(found) == "work: on mps:0, from 1.00 s at size 1 to 2.00 s at 2."
+    assert len(plot_sweep(found).axes[0].lines) == 1
+
+
+def test_no_device_at_every_size():
+    """Devices that failed at some size are named as missing, and nothing is claimed of them."""
+    some = (Comparison("work", (timing("cpu", 1.0),)), Comparison("work", (), (("cpu", "out of memory"),)))
+    found = Sweep("work", "size", (1, 2), some)
+
+    assert "no device was measured at every size. cpu was not measured here (out of memory)" in sweep_caption(found)
+    with pytest.raises(ValueError, match="nothing to draw"):
+        plot_sweep(found)

@@ -47,12 +47,12 @@ def test_above_the_roof_is_doubted():
 
 
 def test_text_and_html():
-    """Both views have ceilings, operations and doubts; without operations the text is the ceilings alone."""
+    """Both views have ceilings, operations and warnings; without operations the text is the ceilings alone."""
     named = roofline(MeasuredOperation("a < b", flop=1e9, n_bytes=12e9, seconds=0.04))
 
     assert "100.0 GB/s, 1000 GFLOP/s, ridge at 10.0 FLOP/byte" in str(named)
     assert "memory" in str(named)
-    assert "  ! a < b is" in str(named)
+    assert "  warning: a < b is" in str(named)
     assert "a &lt; b" in named._repr_html_()
     assert str(roofline()).count("\n") == 0
 

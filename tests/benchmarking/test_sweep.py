@@ -6,6 +6,7 @@ from support.described_timings import sweep, timing
 
 from course_utils.benchmarking.measurement import Comparison, Timing
 from course_utils.benchmarking.sweep import Sweep, sweep_devices
+from course_utils.devices import probe as devices
 
 
 @pytest.mark.parametrize(
@@ -54,8 +55,35 @@ def test_no_sizes():
 
 
 def test_warnings_carry_their_size():
-    """Doubts of the single measurements are those of the sweep, with size and device."""
+    """Warnings of the single measurements are those of the sweep, with size and device, and are printed."""
     comparison = Comparison("work", (timing("cpu", 1.0),))
-    doubtful = Comparison("work", (Timing("work", "cpu", (1.0,), 1, 1.0, 3, "2.14.1", 2, warnings=("too few",)),))
+    few = Comparison("work", (Timing("work", "cpu", (1.0,), 1, 1.0, 3, "2.14.1", 2),))
+    found = Sweep("work", "size", (1, 2), (comparison, few))
 
-    assert Sweep("work", "size", (1, 2), (comparison, doubtful)).warnings == ("2: cpu: too few",)
+    assert [warning.startswith("size 2, cpu: too few readings") for warning in found.warnings] == [True]
+    assert found.warnings[0] in str(found)
+    assert "too few readings" in found._repr_html_()
+
+
+@pytest.mark.parametrize(("sizes", "count"), [((), 0), ((1, 2), 1), ((2, 1), 2), ((1, 1), 2)])
+def test_a_sweep_needs_one_comparison_for_each_ascending_size(sizes, count):
+    """A sweep that no chart could draw is refused."""
+    with pytest.raises(ValueError, match="sweep"):
+        Sweep("work", "size", sizes, (Comparison("work", (timing("cpu", 1.0),)),) * count)
+
+
+def test_devices_are_probed_once_for_a_sweep(monkeypatch):
+    """However many sizes there are, each device is probed once."""
+    probes = []
+
+    def probe(kind):
+        probes.append(kind)
+        return devices.Probe(kind, "absent", "described")
+
+    monkeypatch.setattr(devices, "probe_mps", lambda: probe("mps"))
+    monkeypatch.setattr(devices, "probe_cuda", lambda: probe("cuda"))
+    sweep_devices(
+        lambda size: torch.relu, range(1, 9), inputs_of_size=lambda n: (torch.ones(n),), label="relu", repetitions=1
+    )
+
+    assert sorted(probes) == ["cuda", "mps"]

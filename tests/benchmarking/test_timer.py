@@ -1,10 +1,16 @@
 """Timing: the device is waited for, warm-up does not count, and no number is called MPS's that MPS did not make."""
 
+import functools
+import itertools
+import threading
+import time
+
 import pytest
 import torch
 
-from course_utils.benchmarking import timer
-from course_utils.benchmarking.timer import benchmark, compare_devices
+from course_utils.benchmarking import stopwatch, timer
+from course_utils.benchmarking.compare import compare_devices
+from course_utils.benchmarking.timer import benchmark
 from course_utils.benchmarking.toy_device import ToyDevice
 from course_utils.devices import probe as devices
 from course_utils.emulation import emulated_mps
@@ -68,13 +74,13 @@ def test_pending_work_is_not_counted():
 
 
 def test_slow_first_call_does_not_shift_the_median():
-    """A first call of 200 ms is reported apart, with a warning, and changes no statistic."""
+    """A first call of 200 ms is reported apart, changes no statistic, and is nothing to warn of."""
     result = on_toy(ToyDevice(launch_s=LAUNCH_S, compile_s=0.2))
 
     assert result.first_call_s == pytest.approx(0.2 + WORK_S + LAUNCH_S)
     assert result.median_s == pytest.approx(WORK_S + LAUNCH_S)
     assert max(result.times_s) == pytest.approx(WORK_S + LAUNCH_S)
-    assert any("first call" in warning for warning in result.warnings)
+    assert result.warnings == ()
 
 
 def test_every_shape_is_warmed_up():
@@ -93,7 +99,7 @@ def test_short_calls_are_measured_in_blocks():
         lambda: toy.launch(1e-6), device="cpu", synchronize=toy.synchronize, clock=toy.clock, repetitions=9
     )
 
-    assert result.calls_per_reading >= timer.READING_S / 3e-6
+    assert result.calls_per_reading >= stopwatch.READING_S / 3e-6
     # queued back to back, launching hides behind the work
     assert result.median_s == pytest.approx(1e-6, rel=0.01)
 
@@ -252,6 +258,127 @@ def test_result_records_how_it_was_made():
     assert result.torch_version == torch.__version__
     assert result.threads == torch.get_num_threads()
     assert result.warmup_calls >= 3
+
+
+def test_a_callable_that_slows_down_ends_in_time():
+    """However many calls a reading was planned with, the calls end with the time; one call may run beyond it."""
+    calls, slow = [], []
+
+    def slows_down():
+        calls.append(1)
+        if len(calls) > 3000:
+            slow.append(1)
+            time.sleep(0.05)
+
+    benchmark(slows_down, device="cpu", min_time_s=0.1, max_time_s=0.2)
+
+    assert 1 <= len(slow) <= 0.2 / 0.05 + 1
+
+
+@pytest.mark.parametrize(("sleep_s", "most_calls"), [(0.3, 1), (0.15, 2), (0.09, 3)])
+def test_slow_calls_end_in_time(sleep_s, most_calls):
+    """Calls that fill the time are few, the first included; it is a reading only where there is no other."""
+    calls = []
+    result = benchmark(
+        lambda: (calls.append(1), time.sleep(sleep_s)), device="cpu", min_time_s=0.1, max_time_s=0.2, label="sleep"
+    )
+
+    assert len(calls) <= most_calls
+    assert result.warmup_calls + len(result.times_s) * result.calls_per_reading == len(calls)
+    assert result.warnings
+    if most_calls == 1:
+        assert (result.warmup_calls, result.times_s) == (0, (result.first_call_s,))
+
+
+def test_repetitions_end_in_time_too():
+    """A number of repetitions is not a way around max_time_s."""
+    calls = []
+    benchmark(
+        lambda: (calls.append(1), time.sleep(0.05)), device="cpu", repetitions=100, min_time_s=0.1, max_time_s=0.2
+    )
+
+    assert len(calls) <= 5
+
+
+def test_no_thread_is_left():
+    """The thread that watches the time ends with the measurement, also when the callable raises."""
+    before = threading.active_count()
+    benchmark(lambda: None, device="cpu", repetitions=1)
+    with pytest.raises(ZeroDivisionError):
+        benchmark(lambda: 1 / 0, device="cpu")
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.join(10)
+
+    assert threading.active_count() == before
+
+
+def test_an_infinite_time_is_allowed():
+    """Who wants no limit may say so."""
+    assert benchmark(lambda: None, device="cpu", repetitions=2, max_time_s=float("inf")).times_s
+
+
+async def coroutine():
+    return 1
+
+
+async def async_generator():
+    yield 1
+
+
+def generator():
+    yield 1
+
+
+class Yields:
+    """A callable object whose call is a generator."""
+
+    def __call__(self):  # noqa: D102
+        yield 1
+
+
+class Streams(torch.nn.Module):
+    """A module whose forward pass is a generator."""
+
+    def forward(self):  # noqa: D102
+        yield 1
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        coroutine,
+        async_generator,
+        generator,
+        functools.partial(generator),
+        functools.partial(coroutine),
+        Yields(),
+        Streams(),
+        lambda: (generator(), generator())[0],
+        lambda: (n for n in range(3)),
+    ],
+)
+def test_calls_that_run_nothing_are_refused(fn):
+    """A generator or coroutine is only made by the call; measuring that would measure nothing."""
+    with pytest.raises(TypeError, match="runs nothing"):
+        benchmark(fn, device="cpu")
+
+
+@pytest.mark.parametrize("bad", [float("nan"), -1.0, float("inf")])
+def test_a_broken_clock_ends_in_a_sentence(bad):
+    """A clock that gives no number or goes back is an error at once, and never an endless loop."""
+    ticks = itertools.chain([0.0, 0.01, 1.0], itertools.repeat(bad))
+
+    with pytest.raises(ValueError, match="clock"):
+        benchmark(lambda: None, device="cpu", clock=lambda: next(ticks))
+
+
+def test_a_clock_that_stands_still_ends_in_a_warning():
+    """A clock that never moves gives times of zero and a warning."""
+    result = benchmark(lambda: None, device="cpu", clock=lambda: 7.0, repetitions=2)
+
+    assert result.times_s == (0.0, 0.0)
+    assert any("stood still" in warning for warning in result.warnings)
 
 
 @pytest.mark.needs_mps

@@ -11,7 +11,7 @@ import pytest
 from support.described_machines import LINUX, MAC, mac, with_variables
 from support.paths import ROOT
 
-from course_utils.benchmarking import timer
+from course_utils.benchmarking import compare
 from course_utils.cli import lab
 from course_utils.cli import main as cli
 from course_utils.devices import probe as devices
@@ -228,7 +228,7 @@ def test_bench_bad_input(arguments, word, capsys):
 def test_bench_keeps_what_was_measured(monkeypatch, capsys, no_mps):
     """Ctrl-C during the second workload prints the first one's result and exits 130."""
     measured = []
-    original = timer.compare_devices
+    original = compare.compare_devices
 
     def interrupted(workload, **options):
         if measured:
@@ -236,7 +236,7 @@ def test_bench_keeps_what_was_measured(monkeypatch, capsys, no_mps):
         measured.append(workload)
         return original(workload, **options)
 
-    monkeypatch.setattr(timer, "compare_devices", interrupted)
+    monkeypatch.setattr(compare, "compare_devices", interrupted)
     arguments = ["bench", "--only", "mobilenet_v3", "--max-time", "0.2", "--no-chart"]
 
     assert cli.main(arguments) == 130

@@ -11,7 +11,7 @@ from torch.utils.checkpoint import checkpoint
 
 from benchmarks.memory_agreement import measured_step_peak
 from course_utils import estimate_memory, fits, load_workload, memory_budget
-from course_utils.benchmarking.encoders import EncoderClassifier
+from course_utils.benchmarking.workloads import EncoderClassifier
 from course_utils.memory.decoder import LLAMA_2_7B, Decoder, DecoderShape
 
 WIDTH = 64
