@@ -1,4 +1,4 @@
-"""`course grade`: grade a class in a sandbox, one row for each student, come what may."""
+"""`course grade`: grade a class in a sandbox, one row for each student, even if individual submissions fail."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from course_utils.exercises.course import Exercise
 from course_utils.reporting.near_names import suggest
 
 if TYPE_CHECKING:
+    from course_utils.grading.assignment import Assignment
+    from course_utils.grading.course import Course
     from course_utils.grading.reading.collect import Collected
     from course_utils.grading.running.batch import Batch
     from course_utils.grading.running.cluster import Cluster
-    from course_utils.grading.running.outlets import Delivery
     from course_utils.sandbox.limits import Limits
 
 SUMMARY = "grade a class: student code in a sandbox, checks outside it, one row for each student"
@@ -65,35 +66,38 @@ def make_limits(task_s: float, memory_gb: float) -> Limits:
     )
 
 
-def read_source(exercise: Exercise) -> bytes:
+def read_instructors_notebook(exercise: Exercise) -> Assignment:
     """Read the instructor's notebook of an exercise.
 
     Raises:
-        UsageError: when there is none.
+        UsageError: when there is none, or it cannot be used.
     """
+    from course_utils.grading.assignment import read_assignment
+
     try:
-        return exercise.source.read_bytes()
+        return read_assignment(exercise.source.read_bytes(), exercise.name)
     except OSError as error:
         raise UsageError(
             f"the instructor's notebook of {exercise.name} cannot be read: {exercise.source} ({error.strerror}); "
             "grading needs solutions/, which a student's bundle has not"
         ) from error
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
-def collect_submissions(path: Path, source: bytes, exercise: Exercise, limits: Limits) -> tuple[Collected, ...]:
+def collect_submissions(path: Path, assignment: Assignment, limits: Limits) -> tuple[Collected, ...]:
     """Find what was handed in.
 
     Raises:
-        UsageError: when nothing was, or the folder, the zip or the instructor's notebook cannot be used.
+        UsageError: when nothing was, or the folder or the zip cannot be used.
     """
-    from course_utils.grading.assignment import read_assignment
     from course_utils.grading.reading.collect import CollectError, collect
 
     if not path.exists():
         raise UsageError(f"there is no {path}; give a folder with one folder for each student, or a zip, after --from")
     try:
-        rows = collect(path, read_assignment(source, exercise.name), limits)
-    except (CollectError, ValueError) as error:
+        rows = collect(path, assignment, limits)
+    except CollectError as error:
         raise UsageError(str(error)) from error
     if not rows:
         raise UsageError(f"{path} holds no submission; put one folder or notebook for each student into it")
@@ -132,57 +136,60 @@ def open_cluster(address: str | None, *, unsafe: bool) -> Iterator[Cluster | Non
         yield cluster
 
 
-def grade(arguments: argparse.Namespace, exercise: Exercise, root: Path) -> tuple[Batch, Delivery]:
-    """Collect and grade.
-
-    Returns:
-        The batch, and what the outlets get of it.
+def make_course(arguments: argparse.Namespace, exercise: Exercise, cluster: Cluster | None) -> Course:
+    """Put together what all submissions share.
 
     Raises:
-        UsageError: when it cannot begin.
+        UsageError: when there is no sandbox, a limit is wrong, or the instructor's notebook cannot be used.
     """
-    from course_utils.grading.running.batch import grade_batch
-    from course_utils.grading.running.job import surroundings_here
-    from course_utils.grading.running.outlets import Delivery
+    from course_utils.grading.course import Course
     from course_utils.sandbox.sandbox import SandboxError, choose_sandbox
 
     limits = make_limits(arguments.task_seconds, arguments.memory_gb)
-    source = read_source(exercise)
-    folder = root / "graded" / exercise.name
+    assignment = read_instructors_notebook(exercise)
+    if cluster is not None:
+        return Course(assignment, limits, cluster.sandbox, arguments.unsafe, cluster.versions)
+    try:
+        sandbox = choose_sandbox("", unsafe=arguments.unsafe).name
+    except SandboxError as error:
+        raise UsageError(str(error)) from error
+    return Course(assignment, limits, sandbox, arguments.unsafe)
+
+
+def grade(arguments: argparse.Namespace, exercise: Exercise, root: Path) -> tuple[Batch, list[str]]:
+    """Collect, grade and deliver.
+
+    Returns:
+        The batch, and a sentence for each place where results could not be written.
+
+    Raises:
+        UsageError: when it cannot begin, or the results folder cannot be written.
+    """
+    from course_utils.grading.reading.collect import read_all
+    from course_utils.grading.reading.submitted import SubmittedFolder
+    from course_utils.grading.running.batch import BatchOptions, grade_batch
+    from course_utils.grading.sinks import Destinations, Sinks
+
     path = arguments.source or root / "submitted"
-    rows = collect_submissions(path, source, exercise, limits)
-    check_students(arguments.student, rows)
+    folder = root / "graded" / exercise.name
+    options = BatchOptions(
+        only=arguments.student, force=arguments.force, workers=arguments.workers, progress=not arguments.json
+    )
+    url = None if arguments.no_gradebook else arguments.db or f"sqlite:///{root / 'gradebook.db'}"
     with open_cluster(arguments.cluster, unsafe=arguments.unsafe) as cluster:
+        course = make_course(arguments, exercise, cluster)
+        rows = collect_submissions(path, course.assignment, course.limits)
+        check_students(arguments.student, rows)
+        elsewhere = not path.resolve().is_relative_to((root / "submitted").resolve())
+        copies = SubmittedFolder(root, exercise.name)
+        submissions = read_all(rows, course.assignment, course.limits, copies.keep if elsewhere else None)
+        sinks = Sinks(Destinations(course.assignment, root, folder, submissions, url))
         try:
-            surroundings = (
-                cluster.surroundings
-                if cluster is not None
-                else surroundings_here(choose_sandbox("", unsafe=arguments.unsafe).name)
-            )
-        except SandboxError as error:
-            raise UsageError(str(error)) from error
-        try:
-            batch = grade_batch(
-                source,
-                exercise.name,
-                rows,
-                folder,
-                surroundings=surroundings,
-                limits=limits,
-                only=arguments.student,
-                force=arguments.force,
-                unsafe=arguments.unsafe,
-                runner=cluster,
-                workers=arguments.workers,
-                progress=not arguments.json,
-            )
+            batch = grade_batch(course, submissions, folder, options, executor=cluster, sinks=sinks)
         except OSError as error:
             raise UsageError(f"results cannot be written below {folder}: {error.strerror or error}") from error
-    url = None if arguments.no_gradebook else arguments.db or f"sqlite:///{root / 'gradebook.db'}"
-    elsewhere = not path.resolve().is_relative_to((root / "submitted").resolve())
-    return batch, Delivery(
-        exercise.name, source, root, folder, batch.results, url, rows=rows, limits=limits, elsewhere=elsewhere
-    )
+    failures = [f"the folder submitted was not written: {copies.failure}"] if copies.failure else []
+    return batch, failures + sinks.failures
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -196,17 +203,15 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.db is not None and arguments.no_gradebook:
         raise UsageError("--db and --no-gradebook contradict each other; use one of them")
     root, exercise = require_exercise(arguments.exercise)
-    batch, delivery = grade(arguments, exercise, root)
+    batch, failures = grade(arguments, exercise, root)
     print(json.dumps(to_dict(batch), indent=2) if arguments.json else batch)
 
     from course_utils.grading.running.batch import REPORT
-    from course_utils.grading.running.outlets import deliver
 
-    failures = deliver(delivery)
     for failure in failures:
         print(f"course grade: {failure}", file=sys.stderr)
     if not arguments.json:
-        print(f"report: {delivery.folder / REPORT}")
+        print(f"report: {root / 'graded' / exercise.name / REPORT}")
     if batch.stopped:
         return INTERRUPTED
     asked = [result for result in batch.results if not arguments.student or result.student in arguments.student]

@@ -58,7 +58,7 @@ def require_folder(output: Path) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Pack and say what is in it.
+    """Pack the pages and print what is in the zip.
 
     Returns:
         0 when everybody has a page with a grade, 1 when somebody has no grade or no page.
@@ -68,13 +68,13 @@ def run(arguments: argparse.Namespace) -> int:
     if output.suffix != ".zip":
         raise UsageError(f"--output is {output}; the feedback is a zip, so its name has to end in .zip")
     require_folder(output)
-    from course_utils.cli.grade import collect_submissions, read_source
+    from course_utils.cli.grade import collect_submissions, read_instructors_notebook
     from course_utils.grading.pages.return_feedback import return_feedback
     from course_utils.sandbox.limits import Limits
 
     handed_in = None
     if arguments.source is not None:
-        rows = collect_submissions(arguments.source, read_source(exercise), exercise, Limits())
+        rows = collect_submissions(arguments.source, read_instructors_notebook(exercise), Limits())
         handed_in = {row.student: row.feedback_folder for row in rows}
     returned = return_feedback(results, output, handed_in=handed_in)
     print(returned)

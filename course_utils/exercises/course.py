@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from course_utils.reporting.near_names import suggest
-
 from dataclasses import dataclass
 from pathlib import Path
 
 from course_utils.data.package import FOLDER
+from course_utils.reporting.near_names import suggest
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from course_utils.reporting.units import format_sizes
-
-from course_utils.reporting.files import write_file
-
 import json
 import re
 from collections import Counter
@@ -13,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from course_utils.exercises.notebook import Cell
+from course_utils.reporting.files import write_file
+from course_utils.reporting.units import format_sizes
 
 FOLDER = "submit"
 _STUDENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9.@_-]{0,63}")

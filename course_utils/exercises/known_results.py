@@ -1,12 +1,10 @@
-"""What is known of the exercises from earlier runs of their checks, so that nothing that did not change runs again.
+"""Cache of check results, keyed by a hash of the notebook's code cells and of the versions that run them.
 
-A result is kept in the course's hidden folder .course/ under the content that it came from: the code of all cells, the
-student's and the checks', and the course's version. Another content is simply not known.
+It lies in the course's hidden folder .course/, one file for each exercise. After another torch, another macOS or a
+change of the course's own tools nothing is found, so the checks run again.
 """
 
 from __future__ import annotations
-
-from course_utils.reporting.files import write_file
 
 import hashlib
 import json
@@ -14,18 +12,24 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from course_utils.data.package import VERSION
-from course_utils.exercises.task import read_report
 from course_utils.exercises.notebook import Cell
 from course_utils.exercises.runner import PracticeResult
+from course_utils.exercises.task import read_report
+from course_utils.exercises.versions import RuntimeVersions, runtime_versions
+from course_utils.reporting.files import write_file
 
 FOLDER = ".course"
 
 
-def content_digest(cells: tuple[Cell, ...]) -> str:
-    """Return the content hash of everything in a notebook that can change what its checks say."""
+def content_digest(cells: tuple[Cell, ...], versions: RuntimeVersions | None = None) -> str:
+    """Return the hash of everything that can change the outcome of a notebook's checks.
+
+    Args:
+        cells: the notebook's cells.
+        versions: what runs them; this process's when None.
+    """
     rows = [[cell.grade_id, cell.graded, cell.points, cell.source] for cell in cells if cell.kind == "code"]
-    return hashlib.sha256(json.dumps([VERSION, rows]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([asdict(versions or runtime_versions()), rows]).encode()).hexdigest()
 
 
 def recall(root: Path, exercise: str, cells: tuple[Cell, ...]) -> PracticeResult | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from course_utils.exercises.known_results import recall, remember
 from course_utils.exercises.course import Exercise, exercise_names, find_exercise
+from course_utils.exercises.known_results import recall, remember
 from course_utils.exercises.notebook import Cell, UnreadableNotebookError, read_cells
-from course_utils.exercises.runner import PracticeResult, run_checks
 from course_utils.exercises.progress import ExerciseProgress, Progress
+from course_utils.exercises.runner import PracticeResult, run_checks
 
 
 def released_exercises(root: Path) -> tuple[Exercise, ...]:

@@ -7,9 +7,11 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
+from typing import Any
 
 from course_utils.exercises.markers import hidden_lines
 from course_utils.exercises.notebook import Cell, parse_notebook, read_cell
@@ -58,10 +60,14 @@ class Assignment:
     Args:
         name: the exercise's name, such as "04_measuring_time".
         parts: its code cells, in order.
+        source: the notebook file that it was read from.
+        notebook: what stands in that file, parsed.
     """
 
     name: str
     parts: tuple[Part, ...]
+    source: bytes = field(default=b"", repr=False, compare=False)
+    notebook: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def checks(self) -> tuple[Part, ...]:
@@ -80,7 +86,7 @@ class Assignment:
         first = earlier[-1] + 1 if earlier else 0
         return tuple(part.grade_id for part in self.parts[first:place] if part.kind is Kind.STUDENT)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """The content hash of everything that can change a grade: code, checks, points, in order."""
         rows = [[part.kind, part.grade_id, part.source, part.points] for part in self.parts]
@@ -95,11 +101,11 @@ def read_assignment(data: bytes, name: str) -> Assignment:
         name: the exercise's name.
 
     Raises:
-        ValueError: when it is no notebook, has no check or only the template of one, or repeats a grade id; the message
-            says which.
+        ValueError: when it is not a notebook, has no check or only the template of one, or repeats a grade id; the
+            message says which.
     """
-    content = parse_notebook(data, f"the instructor's notebook of {name}")
-    cells = [read_cell(number, cell) for number, cell in enumerate(content["cells"], start=1)]
+    notebook = parse_notebook(data, f"the instructor's notebook of {name}")
+    cells = [read_cell(number, cell) for number, cell in enumerate(notebook["cells"], start=1)]
     hints = _find_hints(cells)
     parts = tuple(_read_part(cell, hints) for cell in cells if cell.kind == "code")
     ids = [part.grade_id for part in parts]
@@ -114,7 +120,7 @@ def read_assignment(data: bytes, name: str) -> Assignment:
                 f"the check cell {part.grade_id} of {name} is a template (### AUTOTEST), which checks nothing as it "
                 "stands; write the check out"
             )
-    return Assignment(name, parts)
+    return Assignment(name, parts, data, notebook)
 
 
 def _read_part(cell: Cell, hints: dict[str, str]) -> Part:

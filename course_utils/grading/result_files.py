@@ -9,7 +9,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from course_utils.reporting.errors import CourseError
 from course_utils.reporting.files import write_file
+
+
+class UnsafePathError(CourseError, ValueError):
+    """A file cannot be written below a folder without leaving it; the message names the part."""
+
 
 # no capitals: a Mac's disk holds "Ada" and "ada" to be the same name
 _PLAIN = re.compile(r"[a-z0-9_][a-z0-9_@.+-]{0,63}")
@@ -54,11 +60,11 @@ def write_below(root: Path, parts: Sequence[str], data: bytes) -> Path:
         The file's path.
 
     Raises:
-        ValueError: when a part is no plain name, or a folder on the way is a link or no folder.
+        UnsafePathError: when a part is not a plain name, or a folder on the way is a link or not a folder.
     """
     for part in parts:
         if part in ("", ".", "..") or re.search(r"[/\\\0]", part):
-            raise ValueError(f"{part!r} is no name of a file or folder; nothing was written")
+            raise UnsafePathError(f"{part!r} is no name of a file or folder; nothing was written")
     root.mkdir(parents=True, exist_ok=True)
     here = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -77,6 +83,6 @@ def _enter(here: int, part: str, root: Path) -> int:
     try:
         inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
     except OSError as error:
-        raise ValueError(f"{part!r} below {root} is a link or no folder; remove it and write again") from error
+        raise UnsafePathError(f"{part!r} below {root} is a link or no folder; remove it and write again") from error
     os.close(here)
     return inner

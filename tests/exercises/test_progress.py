@@ -1,6 +1,7 @@
 """Progress: which exercises are solved and what comes next; what is known is not run again."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from support import submissions
@@ -12,6 +13,7 @@ from course_utils.cli import lab
 from course_utils.cli.usage import UsageError
 from course_utils.exercises.runner import PracticeResult
 from course_utils.exercises.progress import ExerciseProgress, Progress, next_lesson
+from course_utils.exercises.versions import runtime_versions
 
 LESSONS = ("00_start_here", "02_first", "03_second", "04_third")
 
@@ -149,6 +151,17 @@ def test_a_changed_check_runs_again(course):
 
     assert cli.main(["progress"]) == 1
     assert runs(course) == [NAME, "43_again", NAME]
+
+
+@pytest.mark.parametrize("field", ["torch", "course", "system", "python"])
+def test_other_versions_run_again(course, monkeypatch, field):
+    """After another torch, another macOS or an edited tool yesterday's verdict is not shown."""
+    cli.main(["progress"])
+    other = replace(runtime_versions(), **{field: "another"})
+    monkeypatch.setattr("course_utils.exercises.known_results.runtime_versions", lambda: other)
+    cli.main(["progress"])
+
+    assert runs(course) == [NAME, "43_again"] * 2
 
 
 def test_outputs_and_text_do_not_count(course):

@@ -20,9 +20,10 @@ from support.graded_results import (
 )
 from support.submissions import check_cells, solution_cells
 
+from course_utils.grading.assignment import read_assignment
 from course_utils.grading.books.autograded import HIDDEN_NOTE, autograded_notebook, write_autograded
 
-BOOK = json.dumps(SOURCE).encode()
+BOOK = read_assignment(json.dumps(SOURCE).encode(), NAME)
 CODE = {grade_id: f"# code of {grade_id}\n" for grade_id in solution_cells(SOURCE)}
 
 
@@ -30,7 +31,7 @@ def edited(edit):
     """Return the instructor's notebook after an edit."""
     content = copy.deepcopy(SOURCE)
     edit(content)
-    return json.dumps(content).encode()
+    return read_assignment(json.dumps(content).encode(), NAME)
 
 
 def test_it_is_a_valid_notebook_where_formgrader_looks(tmp_path):
@@ -169,4 +170,4 @@ def test_no_link_is_followed(tmp_path):
 def test_broken_notebook_is_named():
     """An instructor's notebook that cannot be read is said to be that."""
     with pytest.raises(ValueError, match="the instructor's notebook of 04_measuring_time is not a notebook"):
-        autograded_notebook(b"{", {}, solved())
+        read_assignment(b"{", NAME)

@@ -18,32 +18,34 @@ from support.small_class import ASSIGNMENT, hand_in, has_ended, wait_for
 from support.two_tasks import NAME, SOLVED, submitted, submitted_bytes
 
 from course_utils.data.package import VERSION
-from course_utils.grading.reading.collect import collect
+from course_utils.exercises.versions import course_version, runtime_versions
+from course_utils.grading import assignment
+from course_utils.grading.course import Course
+from course_utils.grading.pages.feedback import write_feedback
+from course_utils.grading.reading import submission
+from course_utils.grading.reading.collect import collect, read_all
+from course_utils.grading.reading.handed_in import HandedIn
+from course_utils.grading.reading.submission import Submission, read_submission
+from course_utils.grading.reading.submitted import SubmittedFolder
 from course_utils.grading.result import Reason, read_result
 from course_utils.grading.running import pool
-from course_utils.grading.running.batch import grade_batch
-from course_utils.grading.running.job import course_version, digest_of, read_job, submission_of, surroundings_here
+from course_utils.grading.running.batch import BatchOptions, grade_batch
+from course_utils.grading.running.job import Job, read_job
 from course_utils.grading.running.report import csv_text, short_rows
 from course_utils.grading.running.store import load_result, result_path
+from course_utils.grading.sinks import Destinations, Sinks
 from course_utils.sandbox.limits import Limits
 from course_utils.sandbox.process_tree import read_usage
-
-HERE = surroundings_here("stand-in")
 
 
 def grade(root, grader="StandIn", **options):
     """Grade what was handed in, with a stand-in for the grader; return the batch and its results by student."""
-    rows = collect(root, ASSIGNMENT, Limits())
-    options.setdefault("workers", 2)
-    options.setdefault("surroundings", HERE)
-    batch = grade_batch(
-        two_tasks.source_bytes(),
-        NAME,
-        rows,
-        root.parent / "graded",
-        grader_factory=f"support.stand_in_graders:{grader}",
-        **options,
-    )
+    course = Course(ASSIGNMENT, options.pop("limits", Limits()), "stand-in")
+    course = replace(course, versions=options.pop("versions", course.versions))
+    submissions = read_all(collect(root, ASSIGNMENT, course.limits), ASSIGNMENT, course.limits)
+    executor, sinks = options.pop("executor", None), options.pop("sinks", None)
+    chosen = BatchOptions(grader_factory=f"support.stand_in_graders:{grader}", **{"workers": 2} | options)
+    batch = grade_batch(course, submissions, root.parent / "graded", chosen, executor=executor, sinks=sinks)
     return batch, {result.student: result for result in batch.results}
 
 
@@ -126,7 +128,7 @@ def test_a_worker_that_does_not_answer(tmp_path, monkeypatch):
     monkeypatch.setattr(pool, "MOST_TRIES", 1)
     root = hand_in(tmp_path / "in", ada=SOLVED, bob="# hang", cy=SOLVED)
     impatient = pool.Pool(1, "support.stand_in_graders:StandIn", spare_s=4.0)
-    _, results = grade(root, runner=impatient, limits=Limits(submission_s=0.1))
+    _, results = grade(root, executor=impatient, limits=Limits(submission_s=0.1))
 
     assert results["ada"].reason is results["cy"].reason is Reason.OK
     assert results["bob"].tasks[0].message.startswith("the grading process did not answer in time")
@@ -194,7 +196,7 @@ def test_only_what_changed_is_graded(tmp_path, monkeypatch):
     assert counted(count) == ["bob", "start"]
     for change in (
         {"limits": Limits(task_s=9)},
-        {"limits": Limits(task_s=9), "surroundings": replace(HERE, torch_version="2.9")},
+        {"limits": Limits(task_s=9), "versions": replace(runtime_versions(), torch="2.9")},
     ):
         grade(root, "Counting", workers=1, **change)
         assert counted(count) == ["ada", "bob", "start"]
@@ -261,11 +263,11 @@ def test_ctrl_c(tmp_path, whole_group):
     root = hand_in(tmp_path / "in", ada=SOLVED, bob=f"# block {marker}", cy=SOLVED)
     code = f"""
         import sys
-        sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}]
+        sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}, {str(TESTS / "grading")!r}]
         from pathlib import Path
         if __name__ == "__main__":
-            import test_grading_batch as tests
-            batch, results = tests.grade(Path({str(root)!r}), workers=1)
+            from test_batch import grade
+            batch, results = grade(Path({str(root)!r}), workers=1)
             assert "torch" not in sys.modules
             sys.exit(130 if batch.stopped else 1)
     """
@@ -295,35 +297,41 @@ def test_ctrl_c(tmp_path, whole_group):
 
 def test_jobs_travel_as_bytes():
     """A job comes back from its bytes as it was, whatever stands in its texts and files."""
-    job = pool.Job(NAME, b"\nsource\n", "é\udcff", "x\ny.ipynb", b"\0\n\xff", Limits(task_s=1.5), True, ("note",))
+    submission = Submission("é\udcff", {"double": "x = '\0\n'"}, ("halve",), ("note\n",), Reason.DUPLICATE)
+    job = Job(Course(ASSIGNMENT, Limits(task_s=1.5), unsafe=True), submission)
 
     assert read_job(job.to_bytes()) == job
-    assert read_job(replace(job, reason=Reason.MISSING, problem="nothing").to_bytes()).reason is Reason.MISSING
+    missing = replace(submission, code={}, reason=Reason.MISSING, problem="nothing")
+    assert read_job(Job(job.course, missing).to_bytes()).submission == missing
+    assert read_job(job.to_bytes()).course.assignment is read_job(job.to_bytes()).course.assignment
 
 
 def test_digest():
-    """The digest has the code, the exercise, the limits and the surroundings in it, and not whose submission it is."""
-    job = pool.Job(NAME, two_tasks.source_bytes(), "ada", f"{NAME}.ipynb", submitted_bytes(SOLVED), Limits())
-    ada = submission_of(job, ASSIGNMENT)
-    eve = submission_of(replace(job, student="eve"), ASSIGNMENT)
+    """The digest has the code, the exercise, the limits, versions and sandbox in it, and not whose submission it is."""
+    course = Course(ASSIGNMENT, Limits(), "stand-in")
+    ada = read_submission(
+        submitted_bytes(SOLVED), student="ada", filename=f"{NAME}.ipynb", assignment=ASSIGNMENT, limits=Limits()
+    )
     other = replace(ASSIGNMENT, parts=ASSIGNMENT.parts[:-1])
-    digest = digest_of(ada, ASSIGNMENT, Limits(), HERE)
+    digest = course.digest_of(ada)
 
-    assert digest == digest_of(eve, ASSIGNMENT, Limits(), HERE)
+    assert digest == course.digest_of(replace(ada, student="eve"))
     assert len({
         digest,
-        digest_of(replace(ada, code={}), ASSIGNMENT, Limits(), HERE),
-        digest_of(replace(ada, notes=("renamed",)), ASSIGNMENT, Limits(), HERE),
-        digest_of(ada, other, Limits(), HERE),
-        digest_of(ada, ASSIGNMENT, Limits(task_s=1), HERE),
-        digest_of(ada, ASSIGNMENT, Limits(), replace(HERE, sandbox="none (--unsafe)")),
-    }) == 6  # fmt: skip
+        course.digest_of(replace(ada, code={})),
+        course.digest_of(replace(ada, notes=("renamed",))),
+        replace(course, assignment=other).digest_of(ada),
+        replace(course, limits=Limits(task_s=1)).digest_of(ada),
+        replace(course, sandbox="none (--unsafe)").digest_of(ada),
+        replace(course, versions=replace(course.versions, system="Darwin 15.5 arm64")).digest_of(ada),
+    }) == 7  # fmt: skip
 
 
 def test_course_version():
     """The version has the state of the package's files in it, and is found without loading torch."""
     code = (
-        "import sys; from course_utils.grading.running import job; print(job.course_version(), 'torch' in sys.modules)"
+        "import sys; from course_utils.exercises.versions import course_version\n"
+        "print(course_version(), 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=TESTS.parent, capture_output=True, text=True, check=True)
 
@@ -354,3 +362,51 @@ def test_stored_results_read_back(tmp_path):
     _, results = grade(root)
 
     assert read_result(result_path(root.parent / "graded", "ada").read_text(encoding="utf-8")) == results["ada"]
+
+
+def test_each_file_is_read_and_parsed_once(tmp_path, monkeypatch):
+    """Ten students mean ten reads and ten parses of their files, and one of the instructor's notebook."""
+    root = hand_in(tmp_path / "in", **{f"s{number}": SOLVED for number in range(10)})
+    reads, parses, instructors = [], [], []
+    read_file, parse, parse_own = HandedIn.read, submission.read_submitted_cells, assignment.read_assignment
+
+    def count_read(self, limit_bytes):
+        reads.append(self.parts)
+        return read_file(self, limit_bytes)
+
+    def count_parse(data, *, limit_bytes):
+        parses.append(data)
+        return parse(data, limit_bytes=limit_bytes)
+
+    def count_own(data, name):
+        instructors.append(name)
+        return parse_own(data, name)
+
+    monkeypatch.setattr(HandedIn, "read", count_read)
+    monkeypatch.setattr(submission, "read_submitted_cells", count_parse)
+    monkeypatch.setattr("course_utils.grading.course.read_assignment", count_own)
+    source = tmp_path / f"{NAME}.ipynb"
+    source.write_bytes(two_tasks.source_bytes())
+    course = Course(count_own(source.read_bytes(), NAME), Limits(), "stand-in")
+    rows = collect(root, course.assignment, course.limits)
+    submissions = read_all(rows, course.assignment, course.limits, SubmittedFolder(tmp_path, NAME).keep)
+    destinations = Destinations(course.assignment, tmp_path, tmp_path / "graded", submissions, None)
+    sinks = Sinks(destinations)
+    options = BatchOptions(workers=2, grader_factory="support.stand_in_graders:StandIn")
+    batch = grade_batch(course, submissions, tmp_path / "graded", options, sinks=sinks)
+
+    assert {result.points for result in batch.results} == {4}
+    assert sinks.failures == []
+    assert len(list((tmp_path / "autograded").rglob("*.ipynb"))) == len(list((tmp_path / "submitted").iterdir())) == 10
+    assert (len(reads), len(parses), len(instructors)) == (10, 10, 1)
+
+
+def test_a_result_and_its_page_have_one_name(tmp_path):
+    """Whatever a student is called, the page beside the result has the same name."""
+    root = hand_in(tmp_path / "in", **{"S0 N": SOLVED, "Ada": SOLVED, "x" * 100: SOLVED, "größe": SOLVED})
+    _, results = grade(root)
+    folder = root.parent / "graded"
+    pages = {write_feedback(folder, result).stem for result in results.values()}
+
+    assert len(pages) == 4
+    assert {path.stem for path in folder.glob("*.json")} == pages

@@ -9,18 +9,21 @@ import sys
 import textwrap
 import threading
 import time
+from dataclasses import replace
 
 import pytest
-from support import two_tasks
 from support.paths import TESTS
 from support.small_class import ASSIGNMENT, hand_in, has_ended, wait_for
-from support.two_tasks import NAME, SOLVED, submitted_bytes
+from support.two_tasks import SOLVED
 
-from course_utils.grading.reading.collect import collect
+from course_utils.exercises.versions import runtime_versions
+from course_utils.grading.course import Course
+from course_utils.grading.reading.collect import collect, read_all
+from course_utils.grading.reading.submission import Submission
 from course_utils.grading.result import Reason, read_result
 from course_utils.grading.running.batch import grade_batch
 from course_utils.grading.running.cluster import Cluster, ClusterError, describe_worker, grade_remote
-from course_utils.grading.running.job import Job, surroundings_here
+from course_utils.grading.running.job import Job
 from course_utils.sandbox.limits import Limits
 
 if os.environ.get("COURSE_CI") != "1":  # there its absence is an error
@@ -97,15 +100,8 @@ def local(tmp_path):
 
 def grade_all(root, cluster):
     """Grade what was handed in on a cluster."""
-    rows = collect(root, ASSIGNMENT, Limits())
-    return grade_batch(
-        two_tasks.source_bytes(),
-        NAME,
-        rows,
-        root.parent / "graded",
-        surroundings=surroundings_here("stand-in"),
-        runner=cluster,
-    )
+    submissions = read_all(collect(root, ASSIGNMENT, Limits()), ASSIGNMENT, Limits())
+    return grade_batch(Course(ASSIGNMENT, Limits(), "stand-in"), submissions, root.parent / "graded", executor=cluster)
 
 
 def grade(root, cluster):
@@ -158,11 +154,11 @@ def test_ctrl_c(tmp_path, local):
     local.start_workers(2)
     code = f"""
         import sys
-        sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}]
+        sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}, {str(TESTS / "grading")!r}]
         from pathlib import Path
-        import test_grading_cluster as tests
-        with tests.Cluster({local.address!r}, unsafe=True, factory=tests.STAND_IN) as cluster:
-            sys.exit(130 if tests.grade_all(Path({str(root)!r}), cluster).stopped else 1)
+        from test_cluster import STAND_IN, Cluster, grade_all
+        with Cluster({local.address!r}, unsafe=True, factory=STAND_IN) as cluster:
+            sys.exit(130 if grade_all(Path({str(root)!r}), cluster).stopped else 1)
     """
     parent = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code)], stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -196,7 +192,8 @@ def test_no_worker(local):
 def test_workers_of_another_course(local, monkeypatch):
     """Workers whose course has another state than here are refused, with both states in the sentence."""
     local.start_workers(1)
-    monkeypatch.setattr("course_utils.grading.running.cluster.course_version", lambda: "0.0.1+abc")
+    other = replace(runtime_versions(), course="0.0.1+abc")
+    monkeypatch.setattr("course_utils.grading.running.cluster.runtime_versions", lambda: other)
 
     with pytest.raises(ClusterError, match=r"has course .*; here is course 0\.0\.1\+abc; bring all of them"):
         Cluster(local.address, unsafe=True)
@@ -204,7 +201,7 @@ def test_workers_of_another_course(local, monkeypatch):
 
 def test_what_a_worker_runs():
     """A worker answers bytes with a line of JSON, and keeps its grader; here in this process."""
-    job = Job(NAME, two_tasks.source_bytes(), "ada", f"{NAME}.ipynb", submitted_bytes(SOLVED), Limits())
+    job = Job(Course(ASSIGNMENT, Limits()), Submission("ada", SOLVED))
     lines = [grade_remote(job.to_bytes(), STAND_IN) for _ in range(2)]
 
     assert lines[0] == lines[1]

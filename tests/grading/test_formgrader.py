@@ -8,10 +8,11 @@ from support.formgrader import TOKEN, formgrader, get, get_json
 from support.graded_results import HIDDEN_EXPECTED, HOSTILE_TEXTS, NAME, SOURCE, WORTH, not_graded, partly, solved
 from support.paths import ROOT
 
+from course_utils.grading.assignment import read_assignment
 from course_utils.grading.books.autograded import write_autograded
 from course_utils.grading.books.gradebook import write_results
 
-BOOK = json.dumps(SOURCE).encode()
+BOOK = read_assignment(json.dumps(SOURCE).encode(), NAME)
 HOSTILE_CODE = "def summarise(times_s):\n    return '''" + "\n".join(HOSTILE_TEXTS) + "'''\n"
 HANDED_IN = "2026-03-01 12:00:00 UTC"
 
@@ -30,7 +31,7 @@ def server(tmp_path_factory):
         code = {"ex04-task1": HOSTILE_CODE} if result.graded else {}
         write_autograded(course, BOOK, code, result)
     url = f"sqlite:///{course}/gradebook.db"
-    write_results(url, BOOK, NAME, results, handed_in={result.student: HANDED_IN for result in results})
+    write_results(url, BOOK, results, handed_in={result.student: HANDED_IN for result in results})
     with formgrader(course, tmp_path_factory.mktemp("home")) as address:
         yield address
 

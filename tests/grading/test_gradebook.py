@@ -16,9 +16,10 @@ from support.nbgrader_command import nbgrader
 from support.paths import ROOT
 from support.postgres import PASSWORD, empty_tables
 
+from course_utils.grading.assignment import read_assignment
 from course_utils.grading.books.gradebook import GradebookError, write_results
 
-BOOK = json.dumps(SOURCE).encode()
+BOOK = read_assignment(json.dumps(SOURCE).encode(), NAME)
 NOTHING = dict.fromkeys(WORTH)
 
 
@@ -36,7 +37,7 @@ def generated(tmp_path_factory):
 def empty_book(tmp_path_factory):
     """Make a gradebook without submissions once: nbgrader starts a process for each new one."""
     path = tmp_path_factory.mktemp("empty") / "gradebook.db"
-    write_results(f"sqlite:///{path}", BOOK, NAME, [])
+    write_results(f"sqlite:///{path}", BOOK, [])
     return path
 
 
@@ -64,7 +65,7 @@ def changed(edit):
     """Return the instructor's notebook after an edit of its cells."""
     content = copy.deepcopy(SOURCE)
     edit(content["cells"])
-    return json.dumps(content).encode()
+    return read_assignment(json.dumps(content).encode(), NAME)
 
 
 def enter_by_hand(url, student, cell, score, comment):
@@ -85,7 +86,7 @@ def test_book_is_made_where_there_is_none(tmp_path):
     """The default gradebook of a course need not exist before the first grading."""
     url = f"sqlite:///{tmp_path}/gradebook.db"
 
-    write_results(url, BOOK, NAME, [solved("ada")])
+    write_results(url, BOOK, [solved("ada")])
 
     assert auto_scores(url, NAME) == {"ada": WORTH}
 
@@ -94,7 +95,7 @@ def test_scores_are_written(url):
     """Each check cell of each student has the points of its task, and nothing waits for a person."""
     first, second, *others = WORTH
 
-    write_results(url, BOOK, NAME, [solved("ada"), partly("grace")])
+    write_results(url, BOOK, [solved("ada"), partly("grace")])
 
     assert auto_scores(url, NAME) == {
         "ada": WORTH,
@@ -105,7 +106,7 @@ def test_scores_are_written(url):
 
 def test_nbgrader_adds_up_the_same(url):
     """The sums that nbgrader's tables compute are the result's points and maximum."""
-    write_results(url, BOOK, NAME, [partly("grace")])
+    write_results(url, BOOK, [partly("grace")])
 
     with gradebook(url) as book:
         submission = book.find_submission(NAME, "grace")
@@ -123,7 +124,7 @@ def test_writing_into_a_generated_book_changes_nothing_of_it(generated, tmp_path
     shutil.copy(generated / "gradebook.db", tmp_path)
     url = f"sqlite:///{tmp_path}/gradebook.db"
 
-    write_results(url, BOOK, NAME, [solved("ada")])
+    write_results(url, BOOK, [solved("ada")])
 
     assert structure_of(url, NAME) == structure_of(f"sqlite:///{generated}/gradebook.db", NAME)
     assert auto_scores(url, NAME)["ada"] == WORTH
@@ -131,8 +132,8 @@ def test_writing_into_a_generated_book_changes_nothing_of_it(generated, tmp_path
 
 def test_writing_again_replaces(url):
     """A second grading of a student replaces the scores of the first, and adds no second submission."""
-    write_results(url, BOOK, NAME, [solved("ada")])
-    write_results(url, BOOK, NAME, [partly("ada")])
+    write_results(url, BOOK, [solved("ada")])
+    write_results(url, BOOK, [partly("ada")])
 
     assert auto_scores(url, NAME)["ada"][next(iter(WORTH))] == 1.0
     with gradebook(url) as book:
@@ -142,10 +143,10 @@ def test_writing_again_replaces(url):
 def test_what_a_person_entered_is_kept(url):
     """Manual scores and comments outlive a new grading, which asks the person to look again, as nbgrader does."""
     first, second, *_ = WORTH
-    write_results(url, BOOK, NAME, [partly("grace")])
+    write_results(url, BOOK, [partly("grace")])
     enter_by_hand(url, "grace", first, 2.5, "nearly")
 
-    write_results(url, BOOK, NAME, [solved("grace")])
+    write_results(url, BOOK, [solved("grace")])
 
     grades = grades_of(url, NAME)["grace"]
     assert grades[first] == (WORTH[first], 2.5, True)
@@ -155,8 +156,8 @@ def test_what_a_person_entered_is_kept(url):
 
 def test_no_old_score_stands_in_for_an_unknown_one(url):
     """A submission that could not be graded loses its automatic scores and waits for a person."""
-    write_results(url, BOOK, NAME, [solved("alan")])
-    write_results(url, BOOK, NAME, [not_graded("alan")])
+    write_results(url, BOOK, [solved("alan")])
+    write_results(url, BOOK, [not_graded("alan")])
 
     assert grades_of(url, NAME)["alan"] == dict.fromkeys(WORTH, (None, None, True))
     with gradebook(url) as book:
@@ -168,10 +169,10 @@ def test_no_old_score_stands_in_for_an_unknown_one(url):
 def test_manual_score_of_an_ungraded_submission_counts(url):
     """What a person gave a submission that the grader cannot read is its score."""
     first = next(iter(WORTH))
-    write_results(url, BOOK, NAME, [not_graded("alan")])
+    write_results(url, BOOK, [not_graded("alan")])
     enter_by_hand(url, "alan", first, 2.0, "read on paper")
 
-    write_results(url, BOOK, NAME, [not_graded("alan")])
+    write_results(url, BOOK, [not_graded("alan")])
 
     with gradebook(url) as book:
         assert book.find_submission(NAME, "alan").score == 2.0
@@ -187,8 +188,8 @@ def test_changed_points_and_sources_are_taken_over(url):
                 cell["metadata"]["nbgrader"]["points"] = 7
                 cell["source"] = "task.score()  # new"
 
-    write_results(url, BOOK, NAME, [solved("ada")])
-    write_results(url, changed(edit), NAME, [])
+    write_results(url, BOOK, [solved("ada")])
+    write_results(url, changed(edit), [])
 
     stored = structure_of(url, NAME)
     assert stored["graded"][first] == (7.0, "code")
@@ -204,8 +205,8 @@ def test_a_new_cell_is_open_for_earlier_submissions(url):
         cells[:] = [c for c in cells if c["metadata"].get("nbgrader", {}).get("grade_id") != first]
 
     graded_then = replace(solved("ada"), tasks=solved("ada").tasks[1:])
-    write_results(url, changed(without_first), NAME, [graded_then])
-    write_results(url, BOOK, NAME, [])
+    write_results(url, changed(without_first), [graded_then])
+    write_results(url, BOOK, [])
 
     assert grades_of(url, NAME)["ada"][first] == (None, None, True)
 
@@ -217,8 +218,8 @@ def test_a_cell_that_is_gone_counts_no_more(url):
     def without_first(cells):
         cells[:] = [c for c in cells if c["metadata"].get("nbgrader", {}).get("grade_id") != first]
 
-    write_results(url, BOOK, NAME, [solved("ada")])
-    write_results(url, changed(without_first), NAME, [])
+    write_results(url, BOOK, [solved("ada")])
+    write_results(url, changed(without_first), [])
 
     with gradebook(url) as book:
         assert book.find_assignment(NAME).max_score == sum(WORTH.values()) - WORTH[first]
@@ -232,12 +233,12 @@ def test_a_person_s_score_is_not_removed_with_its_cell(url):
     def without_first(cells):
         cells[:] = [c for c in cells if c["metadata"].get("nbgrader", {}).get("grade_id") != first]
 
-    write_results(url, BOOK, NAME, [solved("ada")])
+    write_results(url, BOOK, [solved("ada")])
     enter_by_hand(url, "ada", first, 2.5, "nearly")
     before = grades_of(url, NAME)
 
     with pytest.raises(GradebookError, match=f"no cell '{first}' any more"):
-        write_results(url, changed(without_first), NAME, [])
+        write_results(url, changed(without_first), [])
     assert grades_of(url, NAME) == before
 
 
@@ -260,7 +261,7 @@ def test_written_answers_wait_for_a_person(url):
         },
     }
 
-    write_results(url, changed(lambda cells: cells.append(essay)), NAME, [solved("ada")])
+    write_results(url, changed(lambda cells: cells.append(essay)), [solved("ada")])
 
     assert grades_of(url, NAME)["ada"]["essay"] == (None, None, True)
     assert structure_of(url, NAME)["sources"]["essay"][2] == "YOUR ANSWER HERE"
@@ -273,7 +274,7 @@ def test_results_that_do_not_fit_are_named_and_the_others_written(url):
     bad = [strange, other, solved("x" * 200), solved("b\0b")]
 
     with pytest.raises(GradebookError) as caught:
-        write_results(url, BOOK, NAME, [solved("ada"), *bad, partly("grace")])
+        write_results(url, BOOK, [solved("ada"), *bad, partly("grace")])
 
     assert set(auto_scores(url, NAME)) == {"ada", "grace"}
     assert str(caught.value).startswith("4 of 6 results were not written")
@@ -287,14 +288,14 @@ def test_results_that_do_not_fit_are_named_and_the_others_written(url):
 )
 def test_odd_ids_are_stored_as_they_are(url, student):
     """An id is data, whatever characters it has."""
-    write_results(url, BOOK, NAME, [solved(student)])
+    write_results(url, BOOK, [solved(student)])
 
     assert auto_scores(url, NAME) == {student: WORTH}
 
 
 def test_a_submission_is_written_whole_or_not_at_all(sqlite, tmp_path):
     """A database that fails in the middle of a student leaves nothing of that student, and all of those before."""
-    write_results(sqlite, BOOK, NAME, [])
+    write_results(sqlite, BOOK, [])
     with sqlite3.connect(tmp_path / "gradebook.db") as database:
         database.execute(
             "CREATE TRIGGER stop BEFORE INSERT ON comment WHEN EXISTS (SELECT 1 FROM submitted_notebook n JOIN "
@@ -303,8 +304,8 @@ def test_a_submission_is_written_whole_or_not_at_all(sqlite, tmp_path):
         )
     database.close()
 
-    with pytest.raises(GradebookError, match=r"the disk is full.*1 of 3 results were written"):
-        write_results(sqlite, BOOK, NAME, [solved("ada"), solved("grace"), solved("alan")])
+    with pytest.raises(GradebookError, match=r"the disk is full.*results written before: 1"):
+        write_results(sqlite, BOOK, [solved("ada"), solved("grace"), solved("alan")])
 
     assert auto_scores(sqlite, NAME) == {"ada": WORTH}
     with gradebook(sqlite) as book:
@@ -313,12 +314,12 @@ def test_a_submission_is_written_whole_or_not_at_all(sqlite, tmp_path):
 
 def test_locked_sqlite(sqlite, tmp_path):
     """A gradebook that another program holds is named, with what to do."""
-    write_results(sqlite, BOOK, NAME, [solved("ada")])
+    write_results(sqlite, BOOK, [solved("ada")])
     holder = sqlite3.connect(tmp_path / "gradebook.db")
     holder.execute("BEGIN EXCLUSIVE")
     try:
         with pytest.raises(GradebookError, match="is locked by another program; close formgrader"):
-            write_results(sqlite + "?timeout=0.1", BOOK, NAME, [partly("ada")])
+            write_results(sqlite + "?timeout=0.1", BOOK, [partly("ada")])
     finally:
         holder.close()
     assert auto_scores(sqlite, NAME)["ada"] == WORTH
@@ -330,13 +331,13 @@ def test_locked_sqlite(sqlite, tmp_path):
 )
 def test_other_schema_versions(sqlite, tmp_path, version, said):
     """Tables of a newer or an older nbgrader are left alone."""
-    write_results(sqlite, BOOK, NAME, [solved("ada")])
+    write_results(sqlite, BOOK, [solved("ada")])
     with sqlite3.connect(tmp_path / "gradebook.db") as database:
         database.execute("UPDATE alembic_version SET version_num = ?", (version,))
     database.close()
 
     with pytest.raises(GradebookError, match=said):
-        write_results(sqlite, BOOK, NAME, [partly("ada")])
+        write_results(sqlite, BOOK, [partly("ada")])
     assert auto_scores(sqlite, NAME)["ada"] == WORTH
 
 
@@ -347,7 +348,7 @@ def test_database_of_somebody_else(tmp_path):
     database.close()
 
     with pytest.raises(GradebookError, match="give the gradebook one of its own"):
-        write_results(f"sqlite:///{tmp_path}/gradebook.db", BOOK, NAME, [])
+        write_results(f"sqlite:///{tmp_path}/gradebook.db", BOOK, [])
 
 
 def test_files_that_are_no_database(tmp_path):
@@ -355,9 +356,9 @@ def test_files_that_are_no_database(tmp_path):
     (tmp_path / "notes.db").write_text("not a database, but longer than a header" * 30, encoding="utf-8")
 
     with pytest.raises(GradebookError, match="is no SQLite database"):
-        write_results(f"sqlite:///{tmp_path}/notes.db", BOOK, NAME, [])
+        write_results(f"sqlite:///{tmp_path}/notes.db", BOOK, [])
     with pytest.raises(GradebookError, match="cannot be opened; its folder has to exist"):
-        write_results(f"sqlite:///{tmp_path}/nowhere/gradebook.db", BOOK, NAME, [])
+        write_results(f"sqlite:///{tmp_path}/nowhere/gradebook.db", BOOK, [])
 
 
 def test_wrong_password_is_not_printed(postgres):
@@ -367,7 +368,7 @@ def test_wrong_password_is_not_printed(postgres):
     assert wrong in url
 
     with pytest.raises(GradebookError, match="refuses the user or the password") as caught:
-        write_results(url, BOOK, NAME, [])
+        write_results(url, BOOK, [])
 
     assert wrong not in str(caught.value)
     assert caught.value.__cause__ is None
@@ -382,13 +383,13 @@ def test_server_that_is_not_there(tmp_path):
     with pytest.raises(
         GradebookError, match=r"postgresql\+psycopg://instructor:\*\*\*@127.0.0.1:1/grades cannot be reached"
     ):
-        write_results(url, BOOK, NAME, [])
+        write_results(url, BOOK, [])
 
 
 def test_handed_in_time_is_formgrader_s(url):
     """The time of a submission's timestamp.txt is stored as nbgrader reads it; one that is no time is not."""
     write_results(
-        url, BOOK, NAME, [solved("ada"), solved("grace")], handed_in={"ada": "2026-03-01 12:00:00 UTC", "grace": "?"}
+        url, BOOK, [solved("ada"), solved("grace")], handed_in={"ada": "2026-03-01 12:00:00 UTC", "grace": "?"}
     )
 
     with gradebook(url) as book:
@@ -399,9 +400,7 @@ def test_handed_in_time_is_formgrader_s(url):
 def test_export_has_the_scores(tmp_path):
     """`nbgrader export` writes the scores of the class into its CSV."""
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
-    write_results(
-        f"sqlite:///{tmp_path}/gradebook.db", BOOK, NAME, [solved("ada"), partly("grace"), not_graded("alan")]
-    )
+    write_results(f"sqlite:///{tmp_path}/gradebook.db", BOOK, [solved("ada"), partly("grace"), not_graded("alan")])
 
     nbgrader(tmp_path, "export", "--to", "grades.csv")
 
@@ -418,7 +417,7 @@ def test_plain_nbgrader_can_go_on(tmp_path):
     shutil.copytree(ROOT / "solutions", tmp_path / "solutions")
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
     url = f"sqlite:///{tmp_path}/gradebook.db"
-    write_results(url, BOOK, NAME, [not_graded("ada")])
+    write_results(url, BOOK, [not_graded("ada")])
     submit(tmp_path, "ada", NAME, solved_notebook(NAME))
 
     nbgrader(tmp_path, "autograde", NAME)
@@ -430,7 +429,7 @@ def test_a_class_is_in_the_book(url):
     """Two hundred results are written by one call."""
     results = a_class(200)
 
-    write_results(url, BOOK, NAME, results)
+    write_results(url, BOOK, results)
 
     stored = auto_scores(url, NAME)
     assert stored == {

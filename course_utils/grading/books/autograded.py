@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from course_utils.exercises.markers import Marker, replace_regions
-from course_utils.exercises.notebook import grading_of, parse_notebook, source_of
-from course_utils.grading.pages.html_page import clip, clip_start, visible
+from course_utils.exercises.notebook import grading_of, source_of
+from course_utils.grading.assignment import Assignment
 from course_utils.grading.pages.reason_words import WORDS, points_text
+from course_utils.grading.pages.visible_text import clip, clip_start, visible
 from course_utils.grading.result import Reason, SubmissionResult, TaskResult
 from course_utils.grading.result_files import folder_name, write_below
 
@@ -31,12 +32,12 @@ _LONGEST_TEXT = 600
 _LONGEST_PRINTED = 4000
 
 
-def write_autograded(root: Path, assignment_notebook: bytes, code: Mapping[str, str], result: SubmissionResult) -> Path:
+def write_autograded(root: Path, assignment: Assignment, code: Mapping[str, str], result: SubmissionResult) -> Path:
     """Write what formgrader shows of one submission; no link is followed on the way.
 
     Args:
         root: the course's root, which has the folder autograded/.
-        assignment_notebook: the instructor's notebook, hidden tests included.
+        assignment: the exercise.
         code: the student's text of each cell that students write, by grade_id; empty where nothing could be read.
         result: what the submission earned.
 
@@ -44,23 +45,17 @@ def write_autograded(root: Path, assignment_notebook: bytes, code: Mapping[str, 
         The notebook. It is where formgrader looks for it, unless no folder can be called as the student is.
 
     Raises:
-        ValueError: when the instructor's notebook cannot be read, or a folder on the way is a link.
+        UnsafePathError: when a folder on the way is a link.
     """
     name = result.assignment
-    content = autograded_notebook(assignment_notebook, code, result)
+    content = autograded_notebook(assignment, code, result)
     data = (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
     return write_below(root, ("autograded", folder_name(result.student), name, f"{name}.ipynb"), data)
 
 
-def autograded_notebook(
-    assignment_notebook: bytes, code: Mapping[str, str], result: SubmissionResult
-) -> dict[str, Any]:
-    """Return the notebook that `write_autograded` writes.
-
-    Raises:
-        ValueError: when the instructor's notebook cannot be read.
-    """
-    content = parse_notebook(assignment_notebook, f"the instructor's notebook of {result.assignment}")
+def autograded_notebook(assignment: Assignment, code: Mapping[str, str], result: SubmissionResult) -> dict[str, Any]:
+    """Return the notebook that `write_autograded` writes."""
+    content = assignment.notebook
     cells = [_shown_cell(cell, code, result) for cell in content["cells"]]
     metadata = content.get("metadata", {})
     kept = {key: metadata[key] for key in ("kernelspec", "language_info") if key in metadata}

@@ -14,9 +14,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from course_utils.grading.pages.html_page import visible
 from course_utils.grading.pages.reason_words import points_text
+from course_utils.grading.pages.visible_text import visible
 from course_utils.grading.result import SubmissionResult
+from course_utils.reporting.errors import CourseError
 
 _HEAD = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 _POINTS_POSSIBLE = "    Points Possible"  # Canvas writes the blanks
@@ -26,7 +27,7 @@ _KEYS = ("SIS Login ID", "SIS User ID", "ID")
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?%?")
 
 
-class CanvasError(ValueError):
+class CanvasError(CourseError, ValueError):
     """The export cannot be used; the message says why and what to do."""
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus
 
+from course_utils.reporting.errors import CourseError
+
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
 
-class GradebookError(Exception):
+class GradebookError(CourseError):
     """The gradebook could not be used; the message says what happened, with which one, and what to do."""
 
 
@@ -51,7 +53,7 @@ def shown(address: URL) -> str:
 
 
 def explain(error: Exception, address: URL) -> GradebookError:
-    """Say in one sentence what a database's error means and what to do.
+    """Return an error whose message says what a database's error means and what to do.
 
     Args:
         error: what SQLAlchemy, its driver or nbgrader raised.
@@ -66,7 +68,7 @@ def explain(error: Exception, address: URL) -> GradebookError:
     return GradebookError(f"{name} could not be used ({text}); check the address and what runs there")
 
 
-# what an error's text has in it, what happened, what to do
+# what a database driver's text has in it (drivers give no codes for these), what happened, what to do
 _KNOWN = (
     (
         "database is locked",

@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from subprocess import SubprocessError
 from typing import TYPE_CHECKING, Any
 
+from course_utils.grading.assignment import Assignment
 from course_utils.grading.books.book_structure import Structure, store_structure
 from course_utils.grading.books.database_url import GradebookError, explain, read_address, shown
 from course_utils.grading.books.nbgrader_api import alembic_on_path, load_api, schema_versions
-from course_utils.grading.books.nbgrader_cells import read_book_notebook
+from course_utils.grading.books.nbgrader_cells import book_notebook
 from course_utils.grading.result import SubmissionResult
 
 if TYPE_CHECKING:
@@ -26,15 +27,8 @@ COURSE_ID = "pytorch-apple-silicon"
 _LONGEST_ID = 128
 
 
-def write_results(
-    url: str,
-    assignment_notebook: bytes,
-    name: str,
-    results: Sequence[SubmissionResult],
-    *,
-    handed_in: Mapping[str, str] | None = None,
-) -> None:
-    """Write the results of one exercise into nbgrader's gradebook, which is made when it is not there.
+class GradebookWriter:
+    """Writes results of one exercise into nbgrader's gradebook, which is made when it is not there.
 
     The exercise, its notebook and their cells are written too, new or changed, so `nbgrader generate_assignment` need
     not have run. A submission that could not be graded loses its automatic scores and is marked for a person to look
@@ -42,46 +36,90 @@ def write_results(
 
     Args:
         url: the gradebook: "sqlite:///" and the path of nbgrader's gradebook.db, or "postgresql://...".
-        assignment_notebook: the instructor's notebook, hidden tests included.
-        name: the exercise's name, which is the name of the assignment and of its notebook.
-        results: one result for each submission.
+        assignment: the exercise, whose name is that of the assignment and of its notebook.
         handed_in: the text of a submission's timestamp.txt, by student. formgrader shows a submission as not yet
             graded while the gradebook has another time than that file.
 
     Raises:
-        GradebookError: when the gradebook cannot be used, or a result does not fit it. The sentence says how many
-            results were written before; those that fit are written even where others do not.
-        ValueError: when the instructor's notebook cannot be read.
+        GradebookError: when the gradebook cannot be used.
+        ValueError: when the instructor's notebook lacks what nbgrader needs.
     """
-    notebook = read_book_notebook(assignment_notebook, name)
-    address = read_address(url)
-    api = load_api()
-    times = handed_in or {}
-    written = 0
-    refused: list[str] = []
-    with _open(api, address) as gradebook:
-        session = gradebook.db
+
+    def __init__(self, url: str, assignment: Assignment, handed_in: Mapping[str, str] | None = None) -> None:
+        notebook = book_notebook(assignment)
+        self.name = assignment.name
+        self.written = 0
+        self._address = read_address(url)
+        self._api = load_api()
+        self._times = handed_in or {}
+        self._refused: list[str] = []
+        self._gradebook = _open(self._api, self._address)
         try:
-            structure = store_structure(api, session, notebook, name, COURSE_ID)
+            with self._transaction():
+                self._structure = store_structure(self._api, self._gradebook.db, notebook, self.name, COURSE_ID)
+        except BaseException:
+            self._gradebook.close()
+            raise
+
+    def write(self, result: SubmissionResult) -> None:
+        """Write one result, whole or not at all; one that does not fit is named when the writer is closed.
+
+        Raises:
+            GradebookError: when the database fails; the sentence says how many results were written before.
+        """
+        why = _why_it_does_not_fit(result, self.name, self._structure)
+        if why:
+            self._refused.append(f"{result.student[:60]!r} {why}")
+            return
+        with self._transaction():
+            time = self._times.get(result.student)
+            _write_submission(self._api, self._gradebook.db, self._structure, result, time)
+        self.written += 1
+
+    def close(self) -> None:
+        """Close the gradebook.
+
+        Raises:
+            GradebookError: when results did not fit; the others are written.
+        """
+        self._gradebook.close()
+        refused, self._refused = self._refused, []
+        if refused:
+            more = f", and {len(refused) - 3} more" if len(refused) > 3 else ""
+            raise GradebookError(
+                f"{len(refused)} of {len(refused) + self.written} results were not written to {shown(self._address)}: "
+                f"{'; '.join(refused[:3])}{more}"
+            )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        session = self._gradebook.db
+        try:
+            yield
             session.commit()
-            for result in results:
-                why = _why_it_does_not_fit(result, name, structure)
-                if why:
-                    refused.append(f"{result.student[:60]!r} {why}")
-                    continue
-                _write_submission(api, session, structure, result, times.get(result.student))
-                session.commit()
-                written += 1
         except _database_errors() as error:
             session.rollback()
-            told = explain(error, address)
-            raise GradebookError(f"{told} ({written} of {len(results)} results were written)") from None
-    if refused:
-        more = f", and {len(refused) - 3} more" if len(refused) > 3 else ""
-        raise GradebookError(
-            f"{len(refused)} of {len(results)} results were not written to {shown(address)}: "
-            f"{'; '.join(refused[:3])}{more}"
-        )
+            told = explain(error, self._address)
+            raise GradebookError(f"{told} (results written before: {self.written})") from None
+        except BaseException:
+            session.rollback()
+            raise
+
+
+def write_results(
+    url: str,
+    assignment: Assignment,
+    results: Sequence[SubmissionResult],
+    *,
+    handed_in: Mapping[str, str] | None = None,
+) -> None:
+    """Write results into a gradebook; see `GradebookWriter`."""
+    writer = GradebookWriter(url, assignment, handed_in)
+    try:
+        for result in results:
+            writer.write(result)
+    finally:
+        writer.close()
 
 
 def _database_errors() -> tuple[type[Exception], ...]:
@@ -90,19 +128,14 @@ def _database_errors() -> tuple[type[Exception], ...]:
     return (SQLAlchemyError, OSError)
 
 
-@contextmanager
-def _open(api: Any, address: URL) -> Iterator[Any]:
+def _open(api: Any, address: URL) -> Any:
     """Open the gradebook once, after a look at the version of its tables."""
     try:
         _check_schema(address)
         with alembic_on_path():
-            gradebook = api.Gradebook(address.render_as_string(hide_password=False), COURSE_ID)
+            return api.Gradebook(address.render_as_string(hide_password=False), COURSE_ID)
     except (*_database_errors(), SubprocessError, ImportError, api.InvalidEntry) as error:
         raise explain(error, address) from None
-    try:
-        yield gradebook
-    finally:
-        gradebook.close()
 
 
 def _check_schema(address: URL) -> None:
@@ -140,7 +173,7 @@ def _check_schema(address: URL) -> None:
 
 
 def _why_it_does_not_fit(result: SubmissionResult, name: str, structure: Structure) -> str:
-    """Say why a result cannot be written; empty when it can."""
+    """Return why a result cannot be written; empty when it can."""
     student = result.student
     if result.assignment != name:
         return f"is a result of exercise {result.assignment}, not of {name}"

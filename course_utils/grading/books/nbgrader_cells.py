@@ -10,7 +10,8 @@ import json
 from dataclasses import dataclass
 
 from course_utils.exercises.markers import Marker, find_regions, replace_regions
-from course_utils.exercises.notebook import Cell, parse_notebook, read_cell
+from course_utils.exercises.notebook import Cell, read_cell
+from course_utils.grading.assignment import Assignment
 
 # as in nbgrader_config.py
 CODE_STUB = "# YOUR CODE HERE"
@@ -63,27 +64,22 @@ class BookNotebook:
     cells: tuple[BookCell, ...]
 
 
-def read_book_notebook(data: bytes, name: str) -> BookNotebook:
-    """Read an instructor's notebook as the gradebook holds it.
-
-    Args:
-        data: the notebook file, nbformat 4, hidden tests included.
-        name: the exercise's name, for messages.
+def book_notebook(assignment: Assignment) -> BookNotebook:
+    """Return an instructor's notebook as the gradebook holds it.
 
     Raises:
-        ValueError: when it is no notebook, or repeats a grade_id; the message says which.
+        ValueError: when a cell lacks what nbgrader needs, or a grade_id repeats; the message says which.
     """
-    content = parse_notebook(data, f"the instructor's notebook of {name}")
-    metadata = content.get("metadata")
+    metadata = assignment.notebook.get("metadata")
     kernelspec = metadata.get("kernelspec", {}) if isinstance(metadata, dict) else {}
-    read = [read_cell(number, cell) for number, cell in enumerate(content["cells"], start=1)]
+    read = [read_cell(number, cell) for number, cell in enumerate(assignment.notebook["cells"], start=1)]
     cells = [_book_cell(cell) for cell in read if cell.graded or cell.solution or cell.task or cell.locked]
     if not all(cell.name for cell in cells):
-        raise ValueError(f"exercise {name} has a cell with nbgrader's metadata and no grade_id; give it one")
+        raise ValueError(f"exercise {assignment.name} has a cell with nbgrader's metadata and no grade_id; give it one")
     names = [cell.name for cell in cells]
     repeated = sorted({one for one in names if names.count(one) > 1})
     if repeated:
-        raise ValueError(f"exercise {name} has {repeated[0]!r} twice; every grade_id has to be there once")
+        raise ValueError(f"exercise {assignment.name} has {repeated[0]!r} twice; every grade_id has to be there once")
     return BookNotebook(json.dumps(kernelspec), tuple(cells))
 
 

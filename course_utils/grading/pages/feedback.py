@@ -1,11 +1,13 @@
-"""Write a student's feedback: one static page that says what each task earned, and why."""
+"""Write a student's feedback: one static page with what each task earned, and why."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from course_utils.grading.pages.html_page import Element, clip, clip_start, element, page, table
-from course_utils.grading.pages.reason_words import WORDS, points_text, total_text
+from course_utils.grading.pages.reason_words import WORDS, ReasonText, points_text, total_text
+from course_utils.grading.pages.render import render
+from course_utils.grading.pages.visible_text import clip
 from course_utils.grading.result import CheckResult, Reason, SubmissionResult, TaskResult
 from course_utils.grading.result_files import file_name, write_below
 
@@ -42,123 +44,68 @@ def feedback_page(result: SubmissionResult) -> bytes:
     return content
 
 
+@dataclass(frozen=True)
+class _TaskOnPage:
+    """A task as the page shows it."""
+
+    name: str
+    points: str
+    max_points: str
+    passed: bool
+    words: ReasonText
+    message: str
+    checks: tuple[CheckResult, ...]
+    count: int
+    all: int
+    hint: str
+    printed: str
+
+
+def _task(task: TaskResult) -> _TaskOnPage:
+    return _TaskOnPage(
+        name=task.name or task.grade_id,
+        points=points_text(task.points),
+        max_points=points_text(task.max_points),
+        passed=task.reason is Reason.OK,
+        words=WORDS[task.reason],
+        message=task.message,
+        checks=task.checks[:_MOST_ROWS],
+        count=sum(check.passed for check in task.checks),
+        all=len(task.checks),
+        hint=task.hint,
+        printed=task.printed,
+    )
+
+
 def _page(result: SubmissionResult, longest: int) -> bytes:
     student, assignment = clip(result.student, 200), clip(result.assignment, 200)
-    return page(
-        f"{assignment}: feedback for {student}",
-        element("h1", "Feedback on ", element("bdi", assignment)),
-        element("p", "Student: ", element("bdi", student)),
-        element("p", total_text(result), class_="total"),
-        *_reason(result),
-        *_remarks(result, longest),
+    return render(
+        "feedback.html",
+        title=f"{assignment}: feedback for {student}",
+        assignment=assignment,
+        student=student,
+        total=total_text(result),
+        heading=_heading(result),
+        words=WORDS[result.reason],
+        remarks=_remarks(result, longest),
+        result=result,
         # nothing is known about the tasks of a submission without a grade
-        *([_summary(result)] if result.graded else []),
-        *(_task(task, longest) for task in result.tasks[:_MOST_ROWS] if result.graded),
-        _footer(result),
+        tasks=[_task(task) for task in result.tasks[:_MOST_ROWS]] if result.graded else [],
+        longest=longest,
+        limit=lambda most: min(longest, most),
     )
 
 
-def _reason(result: SubmissionResult) -> list[Element]:
-    """Say why a submission has no grade, or what was odd about it as a whole."""
-    if result.graded and result.reason not in (Reason.RENAMED, Reason.DUPLICATE):
-        return []
-    words = WORDS[result.reason]
-    heading = "Graded, with a remark" if result.graded else "This submission has no grade"
-    return [element("h2", heading), _panel(words.meaning, words.next_step)]
+def _heading(result: SubmissionResult) -> str:
+    """Return the heading above why a submission has no grade, or what was odd about it; empty when all is ordinary."""
+    if not result.graded:
+        return "This submission has no grade"
+    return "Graded, with a remark" if result.reason in (Reason.RENAMED, Reason.DUPLICATE) else ""
 
 
-def _panel(*sentences: str) -> Element:
-    return element(
-        "div", *(element("p", element("bdi", sentence)) for sentence in sentences if sentence), class_="panel"
-    )
-
-
-def _remarks(result: SubmissionResult, longest: int) -> list[Element]:
-    """List the notes and warnings of the submission."""
+def _remarks(result: SubmissionResult, longest: int) -> list[str]:
+    """Return the notes and warnings of the submission."""
     remarks = [clip(warning, min(longest, 400)) for warning in result.warnings[:20]]
     if result.sandbox.startswith("none"):
         remarks.append("Without a sandbox the code could change how it is graded; the points are not to be relied on.")
-    if any(check.measured_inside for task in result.tasks for check in task.checks):
-        remarks.append(
-            'Checks marked "measured in your process" were counted beside your code; they were only examined for '
-            "known ways of tampering."
-        )
-    if not remarks:
-        return []
-    return [element("h2", "Notes"), element("ul", *(element("li", remark) for remark in remarks))]
-
-
-def _verdict(passed: bool) -> Element:
-    """Write a verdict as a sign and a word, so that its colour carries nothing."""
-    word = element("span", "✓ ", aria_hidden="true") if passed else element("span", "✗ ", aria_hidden="true")
-    return element("span", word, "passed" if passed else "not passed", class_="good" if passed else "bad")
-
-
-def _summary(result: SubmissionResult) -> Element:
-    rows = [
-        (
-            element("bdi", clip(task.name or task.grade_id, 120)),
-            f"{points_text(task.points)} of {points_text(task.max_points)}",
-            WORDS[task.reason].label,
-        )
-        for task in result.tasks[:_MOST_ROWS]
-    ]
-    return table("Tasks, points and reasons", ("Task", "Points", "Result"), rows, class_="number")
-
-
-def _task(task: TaskResult, longest: int) -> Element:
-    words = WORDS[task.reason]
-    parts: list[Element | None] = [
-        element("h2", element("bdi", clip(task.name or task.grade_id, 120))),
-        element(
-            "p",
-            _verdict(task.reason is Reason.OK),
-            f" · {points_text(task.points)} of {points_text(task.max_points)} points · {words.label}",
-        ),
-    ]
-    if task.reason is not Reason.OK:
-        message = clip(task.message, min(longest, 600))
-        parts.append(_panel(message or words.meaning, words.next_step))
-    parts += [_check(check, longest) for check in task.checks[:_MOST_ROWS] if not check.passed and not check.hidden]
-    parts.append(_check_table(task))
-    if task.hint and task.reason is not Reason.OK:
-        parts += [element("h3", "Hint"), element("p", element("bdi", clip(task.hint, min(longest, 1500))))]
-    if task.printed:
-        parts += [
-            element("h3", "What your code printed (the end of it)"),
-            element("pre", clip_start(task.printed, longest), tabindex=0),
-        ]
-    return element("section", *parts, class_="task")
-
-
-def _check(check: CheckResult, longest: int) -> Element:
-    """Show yours beside what was expected, for a visible check that did not pass."""
-    values = (("yours", check.yours), ("expected", check.expected))
-    rows = [
-        (name, element("pre", clip(value, min(longest, 1200)) or "(nothing)", tabindex=0)) for name, value in values
-    ]
-    title = element("bdi", clip(check.title, 160))
-    return element(
-        "div",
-        element("h3", _verdict(passed=False), ": ", title),
-        table("What your code gave, and what was expected", (), rows, class_="pair"),
-    )
-
-
-def _check_table(task: TaskResult) -> Element | None:
-    """List all checks by title; of the hidden ones this is all that a student gets to see."""
-    if not task.checks:
-        return None
-    rows = []
-    for check in task.checks[:_MOST_ROWS]:
-        kind = "hidden" if check.hidden else "visible"
-        inside = ", measured in your process" if check.measured_inside else ""
-        rows.append((element("bdi", clip(check.title, 160)), kind + inside, _verdict(check.passed)))
-    count = sum(check.passed for check in task.checks)
-    return table(f"All checks: {count} of {len(task.checks)} passed", ("Check", "Kind", "Result"), rows)
-
-
-def _footer(result: SubmissionResult) -> Element:
-    where = f"Sandbox: {clip(result.sandbox, 60)}. " if result.sandbox else ""
-    which = f"Content hash: {clip(result.digest, 16)}." if result.digest else ""
-    return element("footer", f"{where}Time: {result.seconds:.1f} s. {which}")
+    return remarks

@@ -10,8 +10,9 @@ from pathlib import Path
 from statistics import median
 from urllib.parse import quote
 
-from course_utils.grading.pages.html_page import Element, clip, element, page, table
-from course_utils.grading.pages.reason_words import WORDS, points_text
+from course_utils.grading.pages.reason_words import WORDS, ReasonText, points_text
+from course_utils.grading.pages.render import render
+from course_utils.grading.pages.visible_text import clip
 from course_utils.grading.result import Reason, SubmissionResult, TaskResult
 from course_utils.grading.result_files import file_name, write_below
 
@@ -78,24 +79,22 @@ def overview_page(assignment: str, results: Sequence[SubmissionResult]) -> bytes
     graded = [result for result in results if result.graded]
     ungraded = [result for result in results if not result.graded]
     name = clip(assignment, 200)
-    content: list[Element] = [
-        element("h1", "Overview of ", element("bdi", name or "no exercise")),
-        element("p", _in_words(graded, ungraded), class_="total"),
-    ]
-    if ungraded:
-        content += [element("h2", "Not graded"), _ungraded_table(ungraded)]
-    if graded:
-        bins = histogram(graded)
-        content += [element("h2", "Points"), _drawing(bins), _bin_table(bins)]
-        content += [element("h2", "Tasks, the hardest first"), _task_table(hardest_first(graded))]
-    if results:
-        content += [element("h2", "Reasons"), _reason_table(results)]
-    if graded:
-        content += [element("h2", "Graded"), _student_table(graded)]
-    return page(f"{name}: overview of the class", *content)
+    bins = histogram(graded) if graded else ()
+    return render(
+        "overview.html",
+        title=f"{name}: overview of the class",
+        name=name,
+        summary=_summary(graded, ungraded),
+        ungraded=_rows(ungraded),
+        graded=_rows(graded),
+        drawing=_drawing(bins) if bins else None,
+        bins=[(_bin_name(one, last=one is bins[-1]), one.count) for one in bins],
+        tasks=hardest_first(graded),
+        reasons=_reasons(results),
+    )
 
 
-def _in_words(graded: Sequence[SubmissionResult], ungraded: Sequence[SubmissionResult]) -> str:
+def _summary(graded: Sequence[SubmissionResult], ungraded: Sequence[SubmissionResult]) -> str:
     if not graded:
         return f"{len(ungraded)} submissions, none graded"
     middle = points_text(median(result.points for result in graded))
@@ -136,103 +135,102 @@ def _bin_name(one: Bin, *, last: bool) -> str:
     return f"{one.low:g} to {one.high:g}" if last else f"{one.low:g} to below {one.high:g}"
 
 
-def _drawing(bins: Sequence[Bin]) -> Element:
-    """Draw the histogram; the table below it says the same."""
-    left, bottom, width, height = 30, 150, 600, 130
-    step = width / len(bins)
+@dataclass(frozen=True)
+class _Bar:
+    """One bar as it is drawn; coordinates as text."""
+
+    count: int
+    low: str
+    left: str
+    x: str
+    y: str
+    width: str
+    height: str
+    middle: str
+    above: str
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """The histogram as it is drawn; the table below it says the same."""
+
+    bars: tuple[_Bar, ...]
+    description: str
+    high: str
+    width: int = 660
+    height: int = 190
+    left: int = 30
+    right: int = 630
+    centre: int = 330
+    axis: int = 150
+
+
+def _drawing(bins: Sequence[Bin]) -> _Drawing:
+    """Lay the histogram out."""
+    left, axis, tallest = _Drawing.left, _Drawing.axis, 130
+    step = (_Drawing.right - left) / len(bins)
     most = max(one.count for one in bins) or 1
-    bars: list[Element] = []
+    bars = []
     for n, one in enumerate(bins):
-        tall, x = height * one.count / most, left + n * step
-        if one.count:
-            bars.append(
-                element(
-                    "rect",
-                    class_="bar",
-                    x=f"{x + 1:.1f}",
-                    y=f"{bottom - tall:.1f}",
-                    width=f"{step - 2:.1f}",
-                    height=f"{tall:.1f}",
-                )
+        tall, x = tallest * one.count / most, left + n * step
+        bars.append(
+            _Bar(
+                count=one.count,
+                low=f"{one.low:g}",
+                left=f"{x:.1f}",
+                x=f"{x + 1:.1f}",
+                y=f"{axis - tall:.1f}",
+                width=f"{step - 2:.1f}",
+                height=f"{tall:.1f}",
+                middle=f"{x + step / 2:.1f}",
+                above=f"{axis - tall - 4:.1f}",
             )
-            middle = f"{x + step / 2:.1f}"
-            bars.append(element("text", str(one.count), x=middle, y=f"{bottom - tall - 4:.1f}", text_anchor="middle"))
-        bars.append(element("text", f"{one.low:g}", x=f"{x:.1f}", y=bottom + 16, text_anchor="middle"))
-    bars.append(element("text", f"{bins[-1].high:g}", x=left + width, y=bottom + 16, text_anchor="middle"))
-    bars.append(element("line", class_="axis", x1=left, y1=bottom, x2=left + width, y2=bottom))
-    bars.append(element("text", "points", x=left + width / 2, y=bottom + 34, text_anchor="middle"))
+        )
     fullest = max(bins, key=lambda one: one.count)
-    said = (
+    description = (
         f"Histogram of points: {sum(one.count for one in bins)} submissions from {bins[0].low:g} to {bins[-1].high:g} "
         f"points; most of them, {fullest.count}, in {_bin_name(fullest, last=fullest is bins[-1])}. "
         "The table below has all numbers."
     )
-    return element("svg", *bars, viewBox=f"0 0 {left + width + 30} {bottom + 40}", role="img", aria_label=said)
+    return _Drawing(tuple(bars), description, f"{bins[-1].high:g}")
 
 
-def _bin_table(bins: Sequence[Bin]) -> Element:
-    rows = [(_bin_name(one, last=one is bins[-1]), str(one.count)) for one in bins]
-    return element(
-        "details",
-        element("summary", "The histogram as a table"),
-        table("Submissions by points", ("Points", "Submissions"), rows, class_="number"),
-    )
-
-
-def _task_table(tasks: Sequence[TaskCount]) -> Element:
-    rows = [
-        (
-            element("bdi", clip(task.name, 120)),
-            f"{task.mean_points:.2f} of {points_text(task.max_points)}",
-            f"{task.full} of {task.graded}",
-            f"{task.none} of {task.graded}",
-        )
-        for task in tasks
-    ]
-    head = ("Task", "Mean points", "All points", "No points")
-    return table("What graded submissions earned in each task", head, rows, class_="number")
-
-
-def _reason_table(results: Sequence[SubmissionResult]) -> Element:
+def _reasons(results: Sequence[SubmissionResult]) -> list[tuple[ReasonText, int, int]]:
+    """Count submissions and tasks by their reasons."""
     whole = Counter(result.reason for result in results)
     tasks = Counter(task.reason for result in results if result.graded for task in result.tasks)
-    rows = [
-        (WORDS[reason].label, str(whole[reason]), str(tasks[reason]), WORDS[reason].meaning)
-        for reason in Reason
-        if whole[reason] or tasks[reason]
-    ]
-    head = ("Reason", "Submissions", "Tasks", "What it means")
-    caption = "How many submissions and tasks have each reason; a submission has the weightiest of its tasks"
-    return table(caption, head, rows, class_="number")
+    return [(WORDS[reason], whole[reason], tasks[reason]) for reason in Reason if whole[reason] or tasks[reason]]
 
 
-def _student_table(graded: Sequence[SubmissionResult]) -> Element:
+@dataclass(frozen=True)
+class _StudentRow:
+    """One student as the page shows them."""
+
+    student: str
+    href: str
+    label: str
+    notes: str
+    points: str
+    missed: str
+
+
+def _rows(results: Sequence[SubmissionResult]) -> list[_StudentRow]:
+    """Return a row for each student, in the order of their ids."""
     rows = []
-    for result in sorted(graded, key=lambda one: one.student):
+    for result in sorted(results, key=lambda one: one.student):
         missed = [_short_name(task) for task in result.tasks if task.reason is not Reason.OK]
         more = f" and {len(missed) - 6} more" if len(missed) > 6 else ""
-        points = f"{points_text(result.points)} of {points_text(result.max_points)}"
-        label = WORDS[result.reason].label
-        rows.append((_link(result), points, label, ", ".join(missed[:6]) + more, _notes(result)))
-    head = ("Student", "Points", "Result", "Tasks not passed", "Notes")
-    return table("Submissions with a grade", head, rows, class_="number")
-
-
-def _ungraded_table(ungraded: Sequence[SubmissionResult]) -> Element:
-    rows = [
-        (_link(result), WORDS[result.reason].label, _notes(result))
-        for result in sorted(ungraded, key=lambda one: one.student)
-    ]
-    return table("Submissions without a grade", ("Student", "Reason", "Notes"), rows)
-
-
-def _link(result: SubmissionResult) -> Element:
-    student = element("bdi", clip(result.student, 60) or "(no id)")
-    return element("a", student, href=quote(f"{file_name(result.student)}.html"))
-
-
-def _notes(result: SubmissionResult) -> Element:
-    return element("bdi", "; ".join(clip(note, 120) for note in result.warnings[:3]))
+        rows.append(
+            _StudentRow(
+                student=result.student,
+                href=quote(f"{file_name(result.student)}.html"),
+                label=WORDS[result.reason].label,
+                notes="; ".join(clip(note, 120) for note in result.warnings[:3]),
+                points=f"{points_text(result.points)} of {points_text(result.max_points)}",
+                missed=", ".join(missed[:6]) + more,
+            )
+        )
+    return rows
 
 
 def _short_name(task: TaskResult) -> str:

@@ -8,13 +8,13 @@ from course_utils.grading.result import Reason, SubmissionResult
 
 
 @dataclass(frozen=True)
-class Words:
-    """A reason for a reader.
+class ReasonText:
+    """What a reason means to a reader.
 
     Args:
         label: two or three words.
-        meaning: one sentence that says what happened.
-        next_step: one sentence that says what to do; empty when there is nothing to do.
+        meaning: one sentence about what happened.
+        next_step: one sentence about what to do; empty when there is nothing to do.
     """
 
     label: str
@@ -23,58 +23,58 @@ class Words:
 
 
 WORDS = {
-    Reason.OK: Words("all passed", "Every check passed."),
-    Reason.WRONG: Words(
+    Reason.OK: ReasonText("all passed", "Every check passed."),
+    Reason.WRONG: ReasonText(
         "a check failed",
         "The code ran, and at least one check did not pass.",
         "Compare yours with what was expected, then run the check cell again in the notebook.",
     ),
-    Reason.TIMEOUT: Words(
+    Reason.TIMEOUT: ReasonText(
         "too slow",
         "The code ran past its time limit and was stopped.",
         "Look for a loop that never ends, or for work that grows faster than its input.",
     ),
-    Reason.CRASHED: Words(
+    Reason.CRASHED: ReasonText(
         "process ended",
         "The code ended its own process, with exit(), os._exit() or a crash in compiled code.",
         "Restart the kernel and run all cells; the cell at which the kernel dies is the one to repair.",
     ),
-    Reason.MEMORY: Words(
+    Reason.MEMORY: ReasonText(
         "too much memory",
         "The code took more memory than a submission may have and was stopped.",
         "Look for a tensor or a list that is larger than it has to be.",
     ),
-    Reason.OUTPUT: Words(
+    Reason.OUTPUT: ReasonText(
         "too much output",
         "The code printed or returned more than a submission may and was stopped.",
         "Remove printing inside loops, and return only what the task asks for.",
     ),
-    Reason.UNREADABLE: Words(
+    Reason.UNREADABLE: ReasonText(
         "could not be read",
-        "The file that was handed in is no notebook that can be read, so nothing was graded.",
+        "The file that was handed in is not a notebook that can be read, so nothing was graded.",
         "Open it in JupyterLab, save it there, and hand it in again.",
     ),
-    Reason.RENAMED: Words(
+    Reason.RENAMED: ReasonText(
         "renamed",
         "The notebook had another name; its cells were this exercise's, so it was graded.",
         "Hand in under the exercise's own name next time.",
     ),
-    Reason.DUPLICATE: Words(
+    Reason.DUPLICATE: ReasonText(
         "a cell twice",
         "A cell was in the notebook several times; the last copy counted.",
         "Keep one copy of each cell.",
     ),
-    Reason.MISSING: Words(
+    Reason.MISSING: ReasonText(
         "missing",
         "Nothing was found to grade: no notebook was handed in, or the cell of a task is not in it.",
         "Start from the exercise's notebook again, paste your code into its cells, and hand it in.",
     ),
-    Reason.TAMPERED: Words(
+    Reason.TAMPERED: ReasonText(
         "tampered with",
         "What measures inside the process was changed by the code that was to be measured, so the task earns nothing.",
         "Leave the functions of torch and of the course as they are; ask your instructor if you did not mean to.",
     ),
-    Reason.SANDBOX: Words(
+    Reason.SANDBOX: ReasonText(
         "not run",
         "The sandbox could not be started, so nothing is known about this submission.",
         "There is nothing to do for the student; the instructor has to grade it again.",
@@ -83,12 +83,12 @@ WORDS = {
 
 
 def points_text(points: float) -> str:
-    """Write points with at most two decimals and no empty ones."""
+    """Return points with at most two decimals and no empty ones."""
     return f"{points:.2f}".rstrip("0").rstrip(".")
 
 
 def total_text(result: SubmissionResult) -> str:
-    """Write what a submission earned, or that it has no grade; a grade of 0 and no grade are not the same."""
+    """Return what a submission earned, or that it has no grade; a grade of 0 and no grade are not the same."""
     if not result.graded:
         return f"not graded ({WORDS[result.reason].label})"
     return f"{points_text(result.points)} of {points_text(result.max_points)} points"

@@ -1,9 +1,12 @@
-"""Find what each student handed in: nbgrader's tree, a folder of notebooks or of folders, a learning platform's zip."""
+"""Find what each student handed in: nbgrader's tree, a folder of notebooks or of folders, a learning platform's zip.
+
+`collect` finds the files, `read_all` reads and parses each of them once.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,8 +20,16 @@ from course_utils.grading.reading.handed_in import (
     list_path,
     list_zip_inside,
 )
-from course_utils.grading.reading.owners import Owner, Place, feedback_folder, is_notebook, is_zip, make_ids, place_of
-from course_utils.grading.reading.submission import count_known_cells
+from course_utils.grading.reading.owners import (
+    OwnedFile,
+    Owner,
+    feedback_folder,
+    is_notebook,
+    is_zip,
+    make_ids,
+    owner_of,
+)
+from course_utils.grading.reading.submission import Submission, count_known_cells, read_submission
 from course_utils.grading.result import Reason
 from course_utils.sandbox.limits import Limits
 
@@ -56,7 +67,7 @@ class Collected:
 @dataclass(frozen=True)
 class _Candidate:
     file: HandedIn
-    place: Place
+    owned: OwnedFile
 
 
 def collect(path: Path, assignment: Assignment, limits: Limits) -> tuple[Collected, ...]:
@@ -80,15 +91,15 @@ def collect(path: Path, assignment: Assignment, limits: Limits) -> tuple[Collect
     listing = _without_wrapper(listing, (*_WRAPPERS, assignment.name, *packed))
     by_owner: dict[Owner, list[_Candidate]] = {}
     for folder in listing.folders:
-        place = place_of((*folder, ""), assignment.name)
-        if place is not None:
-            by_owner.setdefault(place.owner, [])
+        owned = owner_of((*folder, ""), assignment.name)
+        if owned is not None:
+            by_owner.setdefault(owned.owner, [])
     for file in _of_assignment(listing.files, assignment.name):
-        place = place_of(file.parts, assignment.name)
-        if place is None and file.refused and "." not in file.parts[0]:
-            place = Place(Owner(file.parts[0]), file.parts[0])  # a link in place of a student's folder
-        if place is not None:
-            by_owner.setdefault(place.owner, []).append(_Candidate(file, place))
+        owned = owner_of(file.parts, assignment.name)
+        if owned is None and file.refused and "." not in file.parts[0]:
+            owned = OwnedFile(Owner(file.parts[0]), file.parts[0])  # a link in place of a student's folder
+        if owned is not None:
+            by_owner.setdefault(owned.owner, []).append(_Candidate(file, owned))
     ids = make_ids(by_owner)
     rows = [
         replace(_row(ids[owner], owner, candidates, assignment, limits), feedback_folder=feedback_folder(owner))
@@ -110,7 +121,7 @@ def _without_wrapper(listing: Listing, names: Sequence[str]) -> Listing:
     (top,) = tops
     inner = {folder[1] for folder in listing.folders if len(folder) > 1}
     with_work = {file.parts[1] for file in listing.files if len(file.parts) > 2 and _is_work(file.parts[-1])}
-    is_student = place_of((top, ""), "") != _plain(top) or any(map(_EXERCISE.match, inner))
+    is_student = owner_of((top, ""), "") != _plain(top) or any(map(_EXERCISE.match, inner))
     holds_students = len(with_work) > 1 and not any(len(file.parts) == 2 for file in listing.files)
     if top not in names and (is_student or not holds_students):
         return listing
@@ -122,9 +133,9 @@ def _is_work(filename: str) -> bool:
     return is_notebook(filename) or is_zip(filename)
 
 
-def _plain(folder: str) -> Place:
-    """Return the place of a folder that no learning platform named."""
-    return Place(Owner(folder), "")
+def _plain(folder: str) -> OwnedFile:
+    """Return the owner of a folder that no learning platform named."""
+    return OwnedFile(Owner(folder), "")
 
 
 def _of_assignment(files: Sequence[HandedIn], assignment: str) -> list[HandedIn]:
@@ -147,7 +158,7 @@ def _row(
     plain_id = make_ids([owner])[owner]
     if student != plain_id:
         notes.append(f"somebody else is called {plain_id} too, so the id is {student}")
-    if any(candidate.place.late for candidate in candidates):
+    if any(candidate.owned.late for candidate in candidates):
         notes.append("the learning platform marks it as late")
     opened, refusals = _open_zips(candidates, limits)
     refusals += [f"{one.file.parts[-1]} {one.file.refused}" for one in opened if one.file.refused]
@@ -155,7 +166,7 @@ def _row(
     if not notebooks:
         if refusals:
             return Collected(student, "", None, Reason.UNREADABLE, "; ".join(refusals[:3]), tuple(notes))
-        others = sorted({one.place.filename for one in opened})
+        others = sorted({one.owned.filename for one in opened})
         problem = "nothing was handed in"
         if others:
             problem = f"no notebook was handed in, only {', '.join(others[:3])}; hand in the .ipynb file"
@@ -164,7 +175,7 @@ def _row(
     notes += [_printable(f"{len(notebooks)} notebooks were handed in; {why}")] if why else []
     notes += [_printable(refusal) for refusal in refusals[:3]]
     handed_in = _read_timestamp(opened, chosen)
-    return Collected(student, chosen.place.filename, chosen.file, notes=tuple(notes), handed_in=handed_in)
+    return Collected(student, chosen.owned.filename, chosen.file, notes=tuple(notes), handed_in=handed_in)
 
 
 def _open_zips(candidates: Sequence[_Candidate], limits: Limits) -> tuple[list[_Candidate], list[str]]:
@@ -180,7 +191,7 @@ def _open_zips(candidates: Sequence[_Candidate], limits: Limits) -> tuple[list[_
         except CannotReadError as error:
             refusals.append(str(error))
             continue
-        opened += [_Candidate(file, replace(candidate.place, filename=file.parts[-1])) for file in inside.files]
+        opened += [_Candidate(file, replace(candidate.owned, filename=file.parts[-1])) for file in inside.files]
     return opened, refusals
 
 
@@ -188,13 +199,13 @@ def _choose(notebooks: list[_Candidate], assignment: Assignment, limits: Limits)
     """Choose the notebook that counts, and say why where there are several."""
     if len(notebooks) == 1:
         return notebooks[0], ""
-    fitting = [one for one in notebooks if one.place.filename == f"{assignment.name}.ipynb"]
+    fitting = [one for one in notebooks if one.owned.filename == f"{assignment.name}.ipynb"]
     why = "has the exercise's name"
     if not fitting:
         counts = [_known_cells(one, assignment, limits) for one in notebooks[:MOST_CANDIDATES]]
         fitting = [one for one, count in zip(notebooks, counts, strict=False) if count and count == max(counts)]
         why = "has the exercise's cells"
-    newest = max(fitting or notebooks, key=lambda one: (one.place.again, one.file.modified_s, one.file.parts))
+    newest = max(fitting or notebooks, key=lambda one: (one.owned.again, one.file.modified_s, one.file.parts))
     if len(fitting) != 1:
         why = f"is the newest of {len(fitting)} that fit" if fitting else "is the newest"
     return newest, f"{'/'.join(newest.file.parts[1:]) or newest.file.parts[0]} counts, which {why}"
@@ -223,4 +234,46 @@ def _printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)[:400]
 
 
-__all__ = ["CollectError", "Collected", "collect"]
+def read_all(
+    rows: Sequence[Collected],
+    assignment: Assignment,
+    limits: Limits,
+    keep: Callable[[str, bytes], None] | None = None,
+) -> tuple[Submission, ...]:
+    """Read and parse what was collected, each file once.
+
+    Args:
+        rows: one for each student.
+        assignment: the exercise.
+        limits: `submission_bytes` bounds what is read of one file.
+        keep: gets each student's id and file as it was handed in.
+
+    Returns:
+        One submission for each row.
+    """
+    return tuple(_read(row, assignment, limits, keep) for row in rows)
+
+
+def _read(
+    row: Collected, assignment: Assignment, limits: Limits, keep: Callable[[str, bytes], None] | None
+) -> Submission:
+    reason, problem = row.reason, row.problem
+    if row.file is not None:
+        try:
+            data = row.file.read(limits.submission_bytes)
+        except CannotReadError as error:
+            reason, problem = Reason.UNREADABLE, str(error)
+        else:
+            if keep is not None:
+                keep(row.student, data)
+            found = read_submission(
+                data, student=row.student, filename=row.filename, assignment=assignment, limits=limits
+            )
+            notes = row.notes + found.notes
+            return replace(found, notes=notes, handed_in=row.handed_in, feedback_folder=row.feedback_folder)
+    return Submission(
+        row.student, {}, assignment.student_ids, row.notes, reason, problem, row.handed_in, row.feedback_folder
+    )
+
+
+__all__ = ["CollectError", "Collected", "collect", "read_all"]

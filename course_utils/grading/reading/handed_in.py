@@ -19,6 +19,7 @@ from datetime import datetime
 from pathlib import Path
 
 from course_utils.grading.reading.notebook_bytes import too_large
+from course_utils.reporting.errors import CourseError
 
 MOST_FILES = 200_000
 MOST_DEPTH = 12
@@ -28,11 +29,11 @@ _END_OF_INDEX, _LOCATOR_64 = b"PK\x05\x06", b"PK\x06\x07"
 _IGNORED = ("__MACOSX",)
 
 
-class CollectError(ValueError):
+class CollectError(CourseError, ValueError):
     """A folder or zip that cannot be taken as a whole; the message is one sentence."""
 
 
-class CannotReadError(ValueError):
+class CannotReadError(CourseError, ValueError):
     """A file that cannot be read; the message is one sentence."""
 
 
@@ -89,7 +90,7 @@ class Listing:
 
 
 def is_ignored(name: str) -> bool:
-    """Tell whether a file or folder is an operating system's or an editor's own: checkpoints, .DS_Store, __MACOSX."""
+    """Return whether a file or folder is an operating system's or an editor's own: checkpoints, .DS_Store, __MACOSX."""
     return name.startswith(".") or name in _IGNORED
 
 

@@ -1,6 +1,6 @@
-"""Read the bytes that a student handed in as a notebook: kindly, and without trusting anything in them.
+"""Parse an untrusted submitted notebook leniently.
 
-What honest students hand in is read: a byte-order mark, UTF-16, Latin-1, nbformat 3 to 5, cells with and without ids.
+What students hand in is read: a byte-order mark, UTF-16, Latin-1, nbformat 3 to 5, cells with and without ids.
 What cannot be read gets one sentence that tells the student what to do.
 """
 
@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from course_utils.exercises.notebook import Cell, read_cell
+from course_utils.reporting.errors import CourseError
 from course_utils.reporting.units import format_sizes
 
 # column 0 of a line; inside a notebook's strings a line break is written \n, so these are the file's own
@@ -27,8 +28,8 @@ MOST_PARTS, MOST_QUOTES, MOST_CELLS = 1_000_000, 4_000_000, 10_000
 _SAVE_AGAIN = "hand in the .ipynb file as JupyterLab saves it"
 
 
-class NotANotebookError(ValueError):
-    """The bytes are no notebook that can be read; the message is one sentence for the student."""
+class NotANotebookError(CourseError, ValueError):
+    """The bytes are not a notebook that can be read; the message is one sentence for the student."""
 
 
 def read_submitted_cells(data: bytes, *, limit_bytes: int) -> tuple[tuple[Cell, ...], tuple[str, ...]]:
@@ -42,7 +43,7 @@ def read_submitted_cells(data: bytes, *, limit_bytes: int) -> tuple[tuple[Cell, 
         The cells in order, and notes, one sentence each.
 
     Raises:
-        NotANotebookError: when it is no notebook. Nothing else is raised, whatever the bytes are.
+        NotANotebookError: when it is not a notebook. Nothing else is raised, whatever the bytes are.
     """
     if len(data) > limit_bytes:
         raise NotANotebookError(too_large(len(data), limit_bytes))

@@ -1,4 +1,4 @@
-"""Whose a handed-in file is: the ways in which nbgrader, Moodle, Canvas and people name files and folders.
+"""Map submitted file and folder names to student ids, as nbgrader, Moodle, Canvas and people name them.
 
 Two different people never share an id, also not on a disk that ignores case, such as a Mac's.
 """
@@ -37,8 +37,8 @@ class Owner:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a file belongs.
+class OwnedFile:
+    """A file and the student whose it is.
 
     Args:
         owner: whose it is.
@@ -54,43 +54,43 @@ class Place:
 
 
 def is_notebook(filename: str) -> bool:
-    """Tell whether a name is a notebook's; browsers add .txt or .json to it."""
+    """Return whether a name is a notebook's; browsers add .txt or .json to it."""
     return _NOTEBOOK.search(filename) is not None
 
 
 def is_zip(filename: str) -> bool:
-    """Tell whether a name is a zip's."""
+    """Return whether a name is a zip's."""
     return filename.lower().endswith(".zip")
 
 
-def place_of(parts: tuple[str, ...], assignment: str) -> Place | None:
-    """Find out whose a file or an empty folder is, by the names that lead to it.
+def owner_of(parts: tuple[str, ...], assignment: str) -> OwnedFile | None:
+    """Return whose a file or an empty folder is, by the names that lead to it.
 
     Args:
         parts: the names of its folders and its own.
         assignment: the exercise's name.
 
     Returns:
-        Its place; None for a file beside the submissions, such as a README.
+        The file and its owner; None for a file beside the submissions, such as a README.
     """
     first, filename = parts[0], parts[-1]
     alone = len(parts) == 1
     moodle = _MOODLE.fullmatch(first)
     if moodle is not None:
-        return Place(Owner(moodle["name"], moodle["number"]), moodle["file"] if alone else filename)
+        return OwnedFile(Owner(moodle["name"], moodle["number"]), moodle["file"] if alone else filename)
     if not alone:
-        return Place(Owner(first), filename)
+        return OwnedFile(Owner(first), filename)
     canvas = _CANVAS.fullmatch(first)
     if canvas is not None:
         owner = Owner(canvas["name"], canvas["number"], lasting=True)
         again = _AGAIN.search(canvas["file"])
         times = int(again[1][:9]) if again is not None else 0
-        return Place(owner, _AGAIN.sub("", canvas["file"]), times, late=canvas["late"] is not None)
+        return OwnedFile(owner, _AGAIN.sub("", canvas["file"]), times, late=canvas["late"] is not None)
     if is_zip(first) or is_notebook(first):
         stem = _NOTEBOOK.sub("", first[:-4] if is_zip(first) else first)
         rest = re.sub(rf"[ _-]*{re.escape(assignment)}[ _-]*", "", stem)
         # the file is called after the student, so the exercise's name is not to be expected in it
-        return Place(Owner(rest or stem), f"{assignment}.ipynb")
+        return OwnedFile(Owner(rest or stem), f"{assignment}.ipynb")
     return None
 
 

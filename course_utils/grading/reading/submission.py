@@ -6,12 +6,14 @@ became of it here: tags, metadata, kernels, edited, moved or deleted checks, out
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
+from typing import Any
 
 from course_utils.exercises.markers import Marker, replace_regions
 from course_utils.exercises.notebook import Cell
@@ -32,7 +34,7 @@ _COMMAND = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Submission:
-    """What one student handed in.
+    """What one student handed in, read and parsed once.
 
     Args:
         student: the student's id.
@@ -42,6 +44,8 @@ class Submission:
         reason: unreadable or missing when there is nothing to grade; renamed or duplicate when it is graded
             all the same; None when all is in order.
         problem: one sentence for the student when there is nothing to grade; else empty.
+        handed_in: the text of nbgrader's timestamp.txt beside the notebook; empty when there is none.
+        feedback_folder: the folder in which Moodle takes a feedback file for the student; empty elsewhere.
     """
 
     student: str
@@ -50,6 +54,30 @@ class Submission:
     notes: tuple[str, ...] = ()
     reason: Reason | None = None
     problem: str = ""
+    handed_in: str = ""
+    feedback_folder: str = ""
+
+    def graded_content(self) -> dict[str, Any]:
+        """Return all that decides the result, as plain data; whose submission it is does not."""
+        return {
+            "code": self.code,
+            "missing": list(self.missing),
+            "notes": list(self.notes),
+            "reason": self.reason,
+            "problem": self.problem,
+        }
+
+    def to_json(self) -> str:
+        """Return what a worker needs, as one line of JSON."""
+        return json.dumps({"student": self.student, **self.graded_content()})
+
+
+def submission_from(text: str) -> Submission:
+    """Read what `Submission.to_json` wrote."""
+    content = json.loads(text)
+    reason = content.pop("reason")
+    missing, notes = tuple(content.pop("missing")), tuple(content.pop("notes"))
+    return Submission(missing=missing, notes=notes, reason=None if reason is None else Reason(reason), **content)
 
 
 @dataclass(frozen=True)
@@ -141,7 +169,7 @@ def _last(part: Part, copies: Sequence[Cell], counts: Cell) -> _Choice:
 
 
 def _is_changed(cell: Cell, part: Part) -> bool:
-    """Tell whether the student wrote something: the cell is neither empty nor as it was handed out."""
+    """Return whether the student wrote something: the cell is neither empty nor as it was handed out."""
     return _squeeze(cell.source) not in ("", _squeeze(starter_of(part.source)))
 
 
@@ -196,7 +224,7 @@ def _conflict_notes(choices: dict[str, _Choice]) -> list[str]:
 
 
 def _outside_notes(cells: Sequence[Cell], choices: dict[str, _Choice], assignment: Assignment) -> list[str]:
-    """Say which names the student's code uses that only a further cell defines: such cells do not run."""
+    """Return notes about names that the student's code uses and only a further cell defines: such cells do not run."""
     taken = [choice.cell for choice in choices.values() if choice.cell is not None]
     known = {part.grade_id for part in assignment.parts}
     there = {name for cell in taken for name in _defines(cell.source)}

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
-from course_utils.grading.reading.collect import Collected
-from course_utils.grading.reading.handed_in import CannotReadError
 from course_utils.grading.result_files import folder_name, write_below
-from course_utils.sandbox.limits import Limits
+from course_utils.reporting.errors import CourseError, sentence
 
 
-def put_into_submitted(root: Path, name: str, rows: Sequence[Collected], limits: Limits) -> int:
-    """Copy what a learning platform's zip or a folder holds, byte for byte, under the names that nbgrader expects.
+class SubmittedFolder:
+    """Copies what a learning platform's zip or a folder holds, byte for byte, under the names that nbgrader expects.
 
     Args:
         root: the course's root.
         name: the exercise's name.
-        rows: what was collected; who handed in nothing that can be read gets no file.
-        limits: `submission_bytes` bounds what is copied of one file.
 
-    Returns:
-        How many files were written.
-
-    Raises:
-        ValueError: when a folder on the way is a link.
+    Attributes:
+        written: how many files were written.
+        failure: why a file was not written, one sentence; empty when all were. Nothing is written after a failure.
     """
-    written = 0
-    for row in rows:
-        if row.file is None:
-            continue
-        with suppress(CannotReadError):
-            data = row.file.read(limits.submission_bytes)
-            write_below(root, ("submitted", folder_name(row.student), name, f"{name}.ipynb"), data)
-            written += 1
-    return written
+
+    def __init__(self, root: Path, name: str) -> None:
+        self.root = root
+        self.name = name
+        self.written = 0
+        self.failure = ""
+
+    def keep(self, student: str, data: bytes) -> None:
+        """Write one student's file; no link is followed on the way."""
+        if self.failure:
+            return
+        try:
+            write_below(self.root, ("submitted", folder_name(student), self.name, f"{self.name}.ipynb"), data)
+        except (CourseError, OSError) as error:
+            self.failure = sentence(error)
+        else:
+            self.written += 1

@@ -11,8 +11,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from course_utils.reporting.errors import CourseError
 
-class GenerationError(Exception):
+
+class GenerationError(CourseError):
     """nbgrader could not make an exercise; the message is what it said last."""
 
 

@@ -1,4 +1,4 @@
-"""May this exercise go to students? What is wrong with it, one sentence for each finding, with the cell.
+"""Find what is wrong with an exercise before students get it, one sentence for each problem, with the cell.
 
 Everything here judges what it is given: an instructor's notebook, the notebook made from it, two runs. Who makes and
 runs them is in `release` and `release_runs`.
@@ -24,7 +24,7 @@ _AUTOTEST = re.compile(r"^\s*#.*\bAUTOTEST\b", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Finding:
+class ReleaseProblem:
     """One reason not to release an exercise.
 
     Args:
@@ -41,7 +41,7 @@ class Finding:
         return f"{self.exercise}, {self.cell}: {self.problem}"
 
 
-def examine_source(name: str, notebook: Notebook) -> tuple[Finding, ...]:
+def examine_source(name: str, notebook: Notebook) -> tuple[ReleaseProblem, ...]:
     """Read an instructor's notebook, without running it.
 
     Args:
@@ -62,7 +62,7 @@ def examine_source(name: str, notebook: Notebook) -> tuple[Finding, ...]:
         problems += [(_id_of(cell), problem) for problem in _cell_problems(cell)]
     if not any(grading_of(cell).get("grade") for cell in cells):
         problems.append(("the notebook", "no cell gives points; mark one as an autograded test"))
-    return tuple(Finding(name, cell_id, problem) for cell_id, problem in problems)
+    return tuple(ReleaseProblem(name, cell_id, problem) for cell_id, problem in problems)
 
 
 def _cell_problems(cell: Notebook) -> Iterator[str]:
@@ -127,7 +127,7 @@ def _task_problems(tree: ast.Module, points: object) -> Iterator[str]:
         yield "it does not end with task.score(); nbgrader gives full points to a check cell without a value"
 
 
-def examine_release(name: str, source: Notebook, released: Notebook) -> tuple[Finding, ...]:
+def examine_release(name: str, source: Notebook, released: Notebook) -> tuple[ReleaseProblem, ...]:
     """Look for hidden tests and solutions in what students would get.
 
     Args:
@@ -146,50 +146,52 @@ def examine_release(name: str, source: Notebook, released: Notebook) -> tuple[Fi
             leaked = [line for line in telling_lines(region.text) if line in public and line not in meant]
             if leaked:
                 what = region.marker.name.lower().replace("_", " ").removesuffix("s")
-                findings.append(Finding(name, _id_of(cell), f"its {what} would be released: {leaked[0]!r}"))
+                findings.append(ReleaseProblem(name, _id_of(cell), f"its {what} would be released: {leaked[0]!r}"))
     for cell in released["cells"]:
         left = [text for marker in Marker for text in (marker.begin, marker.end) if text in source_of(cell)]
         if left:
-            findings.append(Finding(name, _id_of(cell), f"the marker {left[0]!r} would be released; pair the markers"))
+            findings.append(
+                ReleaseProblem(name, _id_of(cell), f"the marker {left[0]!r} would be released; pair the markers")
+            )
     return tuple(findings)
 
 
-def judge_starters(name: str, cells: Sequence[Cell], result: PracticeResult) -> tuple[Finding, ...]:
+def judge_starters(name: str, cells: Sequence[Cell], result: PracticeResult) -> tuple[ReleaseProblem, ...]:
     """Judge a run of the hidden and visible checks with the untouched starters: none may pass."""
     findings = _silent(name, result, "with the untouched starter")
     for grade_id, task in _verdicts(cells, result):
         passed = [outcome.title for outcome in task.outcomes if outcome.passed]
         if passed:
             problem = f"the untouched starter passes {_quoted(passed)}; check something that it cannot do"
-            findings.append(Finding(name, grade_id, problem))
+            findings.append(ReleaseProblem(name, grade_id, problem))
     return tuple(findings)
 
 
-def judge_reference(name: str, cells: Sequence[Cell], result: PracticeResult) -> tuple[Finding, ...]:
+def judge_reference(name: str, cells: Sequence[Cell], result: PracticeResult) -> tuple[ReleaseProblem, ...]:
     """Judge a run of all checks with the instructor's solution: full points, no error, nothing on stderr."""
     findings = _silent(name, result, "with the reference solution")
     worth = {cell.grade_id: cell.points for cell in cells if cell.graded}
     ids = {cell.number: cell.grade_id or f"cell {cell.number}" for cell in cells}
     for number, error in result.errors:
-        findings.append(Finding(name, ids[number], f"it raises with the reference solution: {error}"))
+        findings.append(ReleaseProblem(name, ids[number], f"it raises with the reference solution: {error}"))
     for grade_id, task in _verdicts(cells, result):
         failed = [outcome.title for outcome in task.outcomes if not outcome.passed]
         if failed or task.points != worth[grade_id]:
             problem = f"the reference solution gets {task.points:g} of {worth[grade_id]:g} points"
             findings.append(
-                Finding(name, grade_id, problem + (f"; it does not pass {_quoted(failed)}" if failed else ""))
+                ReleaseProblem(name, grade_id, problem + (f"; it does not pass {_quoted(failed)}" if failed else ""))
             )
     for number, text in result.stderr:
         if ids[number] in worth:
             first = text.strip().splitlines()[0][:120]
             problem = f"it writes to stderr with the reference solution ({first}), for which nbgrader gives 0 points"
-            findings.append(Finding(name, ids[number], problem))
+            findings.append(ReleaseProblem(name, ids[number], problem))
     return tuple(findings)
 
 
-def _silent(name: str, result: PracticeResult, when: str) -> list[Finding]:
-    found = [Finding(name, grade_id, f"it gives no verdict {when}") for grade_id in result.unchecked]
-    return found + ([Finding(name, "the notebook", f"{when}: {result.stopped}")] if result.stopped else [])
+def _silent(name: str, result: PracticeResult, when: str) -> list[ReleaseProblem]:
+    found = [ReleaseProblem(name, grade_id, f"it gives no verdict {when}") for grade_id in result.unchecked]
+    return found + ([ReleaseProblem(name, "the notebook", f"{when}: {result.stopped}")] if result.stopped else [])
 
 
 def _verdicts(cells: Sequence[Cell], result: PracticeResult) -> Iterator[tuple[str, Any]]:

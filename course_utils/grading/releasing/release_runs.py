@@ -14,7 +14,7 @@ from course_utils.exercises.runner import PracticeResult, run_checks
 from course_utils.grading.releasing.hidden_text import find_secrets
 from course_utils.grading.releasing.release import GenerationError, generate
 from course_utils.grading.releasing.release_gate import (
-    Finding,
+    ReleaseProblem,
     examine_release,
     examine_source,
     judge_reference,
@@ -22,7 +22,7 @@ from course_utils.grading.releasing.release_gate import (
 )
 
 
-def examine(root: Path, name: str, *, timeout_s: float = 300.0) -> tuple[Finding, ...]:
+def examine(root: Path, name: str, *, timeout_s: float = 300.0) -> tuple[ReleaseProblem, ...]:
     """Examine an exercise in every way: its text, what would be released, and two runs.
 
     Args:
@@ -38,14 +38,14 @@ def examine(root: Path, name: str, *, timeout_s: float = 300.0) -> tuple[Finding
         source = json.loads(path.read_text(encoding="utf-8"))
         findings = examine_source(name, source)
     except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-        return (Finding(name, "the notebook", f"it cannot be read: {error!r}"),)
+        return (ReleaseProblem(name, "the notebook", f"it cannot be read: {error!r}"),)
     if findings:
         return findings
     with tempfile.TemporaryDirectory(prefix="course-release-") as scratch:
         try:
             generate(root, [name], Path(scratch))
         except GenerationError as error:
-            return (Finding(name, "the notebook", f"nbgrader does not make a release of it: {error}"),)
+            return (ReleaseProblem(name, "the notebook", f"nbgrader does not make a release of it: {error}"),)
         made = Path(scratch) / "exercises" / name
         released = json.loads((made / f"{name}.ipynb").read_text(encoding="utf-8"))
         # nbgrader copies whatever else stands beside the notebook
@@ -55,7 +55,9 @@ def examine(root: Path, name: str, *, timeout_s: float = 300.0) -> tuple[Finding
             if path.is_file() and path.name != f"{name}.ipynb"
         }
     findings = examine_release(name, source, released)
-    findings += tuple(Finding(name, "a file beside it", secret) for secret in find_secrets(beside, {name: source}))
+    findings += tuple(
+        ReleaseProblem(name, "a file beside it", secret) for secret in find_secrets(beside, {name: source})
+    )
     for notebook, judge in ((source, judge_reference), (with_starters(source, released), judge_starters)):
         with tempfile.TemporaryDirectory(prefix="course-release-") as scratch:
             folder = Path(scratch) / name

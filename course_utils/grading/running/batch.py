@@ -1,4 +1,4 @@
-"""Grade a class: what changed is graded, by one process or many; each student has a result and a row, come what may.
+"""Grade a class: what changed is graded, by one process or many; each student has a result and a row in the end.
 
 A result is kept with the digest of all that decided it, so another run grades only what another digest has. An old
 result never stands for a submission that is not graded yet: it is removed before the grading starts.
@@ -7,50 +7,55 @@ result never stands for a submission that is not graded yet: it is removed befor
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from course_utils.grading.assignment import Assignment, read_assignment
-from course_utils.grading.reading.collect import Collected
-from course_utils.grading.reading.handed_in import CannotReadError
+from course_utils.grading.course import Course
 from course_utils.grading.reading.submission import Submission
 from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, read_result
-from course_utils.grading.running.job import Job, Surroundings, digest_of, result_without_grade, submission_of
+from course_utils.grading.running.job import Job
 from course_utils.grading.running.pool import Answer, Pool, count_cores
 from course_utils.grading.running.report import csv_text, report_rows, short_rows
 from course_utils.grading.running.store import forget_result, load_result, store_result, write_text
 from course_utils.grading.running.worker import ENGINE
+from course_utils.grading.sinks import Sinks
 from course_utils.reporting.results import TableResult
 from course_utils.reporting.tables import text_table
-from course_utils.sandbox.limits import Limits
 from course_utils.sandbox.sandbox import SandboxError
 
 REPORT = "report.csv"
 
 
-@dataclass(frozen=True)
-class Waiting:
-    """A submission that has to be graded.
-
-    Args:
-        row: what was collected.
-        submission: what was read of it.
-        digest: the digest that its result should have.
-    """
-
-    row: Collected
-    submission: Submission
-    digest: str
-
-
-class Runner(Protocol):
+class Executor(Protocol):
     """Runs jobs somewhere: `Pool` on this machine, `Cluster` on others."""
 
-    def run(self, items: Sequence[Waiting], load: Callable[[Waiting], Job]) -> Generator[Answer[Waiting]]:
-        """Run all items; yield an answer for each, in any order."""
+    def start(self, jobs: int) -> None:
+        """Start what runs as many jobs, and return without waiting for it."""
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Answer]:
+        """Run all jobs; yield an answer for each, in any order."""
+
+
+@dataclass(frozen=True)
+class BatchOptions:
+    """How a class is graded.
+
+    Args:
+        only: grade these students; the others keep their results where nothing changed. All when None.
+        force: grade also what did not change.
+        workers: how many processes; by default one for each core, and never more than there are jobs.
+        grader_factory: the grader's class, as "module:Class".
+        progress: show a progress bar with the time left on standard error, if that is a terminal.
+    """
+
+    only: Collection[str] | None = None
+    force: bool = False
+    workers: int | None = None
+    grader_factory: str = ENGINE
+    progress: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,188 +102,150 @@ class Batch(TableResult):
 
 
 def grade_batch(
-    source: bytes,
-    name: str,
-    rows: Sequence[Collected],
+    course: Course,
+    submissions: Sequence[Submission],
     folder: Path,
+    options: BatchOptions | None = None,
     *,
-    surroundings: Surroundings,
-    limits: Limits | None = None,
-    only: Collection[str] | None = None,
-    force: bool = False,
-    unsafe: bool = False,
-    runner: Runner | None = None,
-    workers: int | None = None,
-    grader_factory: str = ENGINE,
-    progress: bool = False,
+    executor: Executor | None = None,
+    sinks: Sinks | None = None,
 ) -> Batch:
     """Grade a class, store each result as soon as it is there, and write the report.
 
     Worker processes load the module that was started, so a script calls this below `if __name__ == "__main__":`.
 
     Args:
-        source: the instructor's notebook.
-        name: the exercise's name.
-        rows: what was collected, one for each student.
+        course: the exercise, the limits and the versions.
+        submissions: what was read, one for each student.
         folder: where results and the report go, such as graded/04_measuring_time.
-        surroundings: what results depend on beside the jobs, where they are graded.
-        limits: what a submission may take; the defaults when None.
-        only: grade these students; the others keep their results where nothing changed. All when None.
-        force: grade also what did not change.
-        unsafe: run student code without a sandbox.
-        runner: where jobs run; worker processes on this machine when None.
-        workers: how many processes; by default one for each core, and never more than there are jobs.
-        grader_factory: the grader's class, as "module:Class".
-        progress: show a progress bar with the time left on standard error, if that is a terminal.
+        options: how to grade.
+        executor: where jobs run; worker processes on this machine when None.
+        sinks: get each result as soon as it is there; they are opened and closed here.
 
     Returns:
         The results. Ctrl-C ends the run early, keeps what is graded, and is reported in `stopped`.
 
     Raises:
-        ValueError: when the instructor's notebook cannot be used.
         OSError: when results cannot be written.
     """
-    assignment = read_assignment(source, name)
-    limits = limits or Limits()
-    make_job = _JobMaker(source, name, limits, unsafe=unsafe)
-    done: dict[str, SubmissionResult] = {}
-    reused = 0
-    waiting: list[Waiting] = []
+    options = options or BatchOptions()
+    run = _Run(course, folder, options, sinks)
     stopped = False
     try:
-        for row in rows:
-            one = _look_at(row, make_job(row), assignment, limits, surroundings)
-            wanted = only is None or row.student in only
-            kept = load_result(folder, row.student)
-            if kept is not None and kept.digest != one.digest:
-                forget_result(folder, row.student)
-                kept = None
-            if kept is not None and not (wanted and (force or kept.reason is Reason.SANDBOX)):
-                done[row.student] = kept
-                reused += 1
-            elif wanted:
-                waiting.append(one)
-        waiting = list(_finish_unread(waiting, assignment, folder, done))
-        share = bool(waiting) and runner is None and grader_factory == ENGINE and not unsafe
-        with (
-            _workers_here(assignment, workers, grader_factory, share=share) as pool,
-            closing(_answers(runner or pool, waiting, make_job, progress=progress)) as answers,
-        ):
-            for answer in answers:
-                result = _result_of(answer, assignment, surroundings)
-                store_result(folder, result)
-                done[result.student] = result
+        run.look_for_known(submissions)
+        with _executor(executor, course, options, bool(run.waiting)) as chosen:
+            chosen.start(len(run.waiting))
+            run.deliver()
+            with closing(_answers(chosen, run.waiting, progress=options.progress)) as answers:
+                for answer in answers:
+                    run.keep(run.result_of(answer))
+                    run.deliver()
     except KeyboardInterrupt:
         stopped = True
-    results = tuple(done[row.student] for row in rows if row.student in done)
-    left = tuple(row.student for row in rows if row.student not in done)
-    write_text(folder, REPORT, csv_text(report_rows(results, left)))
-    return Batch(name, results, reused, left, stopped)
+    finally:
+        run.deliver()
+        if sinks is not None:
+            sinks.close()
+    return run.finish(submissions, stopped=stopped)
+
+
+@dataclass
+class _Run:
+    """A class while it is graded."""
+
+    course: Course
+    folder: Path
+    options: BatchOptions
+    sinks: Sinks | None
+    done: dict[str, SubmissionResult] = field(default_factory=dict)
+    waiting: list[Job] = field(default_factory=list)
+    reused: int = 0
+    delivered: set[str] = field(default_factory=set)
+
+    def look_for_known(self, submissions: Sequence[Submission]) -> None:
+        """Take over the results that still hold, give those without a grade theirs, and list the rest."""
+        for submission in submissions:
+            digest = self.course.digest_of(submission)
+            wanted = self.options.only is None or submission.student in self.options.only
+            known = load_result(self.folder, submission.student)
+            if known is not None and known.digest != digest:
+                forget_result(self.folder, submission.student)
+                known = None
+            if known is not None and not (wanted and (self.options.force or known.reason is Reason.SANDBOX)):
+                self.done[submission.student] = known
+                self.reused += 1
+            elif wanted and submission.reason in NOT_GRADED:
+                reason, problem = submission.reason, submission.problem
+                self.keep(self.course.without_grade(submission, reason, problem, digest=digest))
+            elif wanted:
+                self.waiting.append(Job(self.course, submission))
+
+    def deliver(self) -> None:
+        """Give the sinks what they have not got yet; the first call opens them."""
+        if self.sinks is None:
+            return
+        self.sinks.open()
+        for student in [student for student in self.done if student not in self.delivered]:
+            self.sinks.write(self.done[student])
+            self.delivered.add(student)
+
+    def keep(self, result: SubmissionResult) -> None:
+        """Store a result."""
+        store_result(self.folder, result)
+        self.done[result.student] = result
+
+    def result_of(self, answer: Answer) -> SubmissionResult:
+        """Return the result in an answer, or one that says why there is none."""
+        submission = answer.job.submission
+        digest = self.course.digest_of(submission)
+        if answer.line:
+            result = read_result(answer.line)
+            # without a grader there is no sandbox and no digest
+            return result if result.digest else replace(result, digest=digest)
+        message = f"{answer.problem}; nothing is known about the submission, grade it again"
+        return self.course.without_grade(
+            submission, Reason.SANDBOX, message, digest=digest, sandbox=self.course.sandbox
+        )
+
+    def finish(self, submissions: Sequence[Submission], *, stopped: bool) -> Batch:
+        """Write the report."""
+        results = tuple(self.done[one.student] for one in submissions if one.student in self.done)
+        left = tuple(one.student for one in submissions if one.student not in self.done)
+        write_text(self.folder, REPORT, csv_text(report_rows(results, left)))
+        return Batch(self.course.name, results, self.reused, left, stopped)
 
 
 @contextmanager
-def _workers_here(assignment: Assignment, workers: int | None, factory: str, *, share: bool) -> Iterator[Pool[Waiting]]:
-    """Make a pool of this machine's processes, with one template for all of them where that is possible."""
+def _executor(given: Executor | None, course: Course, options: BatchOptions, needed: bool) -> Iterator[Executor]:
+    """Yield where jobs run: what was given, or a pool with one template for all workers where that is possible."""
+    if given is not None:
+        yield given
+        return
     template = None
-    if share:
+    if needed and options.grader_factory == ENGINE and not course.unsafe:
         from course_utils.grading.checking.engine import share_template
 
         with suppress(SandboxError):  # each worker says why in its results
-            template = share_template(assignment)
+            template = share_template(course.assignment)
     try:
-        yield Pool(workers or count_cores(), factory, connect=template.connect if template is not None else None)
+        connect = template.connect if template is not None else None
+        yield Pool(options.workers or count_cores(), options.grader_factory, connect=connect)
     finally:
         if template is not None:
             template.close()
 
 
-def read_code(source: bytes, name: str, rows: Sequence[Collected], limits: Limits) -> dict[str, dict[str, str]]:
-    """Read what students wrote into their cells, by student and grade id; empty where nothing can be read.
-
-    Args:
-        source: the instructor's notebook.
-        name: the exercise's name.
-        rows: what was collected.
-        limits: what is read of a submission.
-    """
-    assignment = read_assignment(source, name)
-    make_job = _JobMaker(source, name, limits, unsafe=False)
-    return {row.student: submission_of(make_job(row), assignment).code for row in rows}
-
-
-@dataclass(frozen=True)
-class _JobMaker:
-    source: bytes
-    name: str
-    limits: Limits
-    unsafe: bool
-
-    def __call__(self, row: Collected) -> Job:
-        """Read what a student handed in, into a job."""
-        data, reason, problem = b"", row.reason, row.problem
-        if row.file is not None:
-            try:
-                data = row.file.read(self.limits.submission_bytes)
-            except CannotReadError as error:
-                reason, problem = Reason.UNREADABLE, str(error)
-        return Job(
-            self.name,
-            self.source,
-            row.student,
-            row.filename,
-            data,
-            self.limits,
-            self.unsafe,
-            row.notes,
-            reason,
-            problem,
-        )
-
-
-def _look_at(row: Collected, job: Job, assignment: Assignment, limits: Limits, surroundings: Surroundings) -> Waiting:
-    submission = submission_of(job, assignment)
-    return Waiting(row, submission, digest_of(submission, assignment, limits, surroundings))
-
-
-def _finish_unread(
-    waiting: Sequence[Waiting], assignment: Assignment, folder: Path, done: dict[str, SubmissionResult]
-) -> Iterator[Waiting]:
-    """Store the results of what cannot be graded, and yield the rest."""
-    for one in waiting:
-        submission = one.submission
-        if submission.reason not in NOT_GRADED:
-            yield one
-            continue
-        result = result_without_grade(assignment, submission, submission.reason, submission.problem, digest=one.digest)
-        store_result(folder, result)
-        done[submission.student] = result
-
-
-def _answers(
-    runner: Runner, waiting: Sequence[Waiting], make_job: _JobMaker, *, progress: bool
-) -> Generator[Answer[Waiting]]:
+def _answers(executor: Executor, jobs: Sequence[Job], *, progress: bool) -> Generator[Answer]:
     """Run what is waiting, with a progress bar where somebody is looking."""
-    if not waiting:
+    if not jobs:
         return
     from tqdm import tqdm
 
     quiet = not (progress and sys.stderr.isatty())
     with (
-        closing(runner.run(waiting, lambda one: make_job(one.row))) as answers,
-        tqdm(total=len(waiting), unit="submission", file=sys.stderr, disable=quiet, leave=False) as bar,
+        closing(executor.run(jobs)) as answers,
+        tqdm(total=len(jobs), unit="submission", file=sys.stderr, disable=quiet, leave=False) as bar,
     ):
         for answer in answers:
             bar.update()
             yield answer
-
-
-def _result_of(answer: Answer[Waiting], assignment: Assignment, surroundings: Surroundings) -> SubmissionResult:
-    one = answer.item
-    if answer.line:
-        result = read_result(answer.line)
-        # without a grader there is no sandbox and no digest
-        return result if result.digest else replace(result, digest=one.digest)
-    message = f"{answer.problem}; nothing is known about the submission, grade it again"
-    return result_without_grade(
-        assignment, one.submission, Reason.SANDBOX, message, digest=one.digest, sandbox=surroundings.sandbox
-    )

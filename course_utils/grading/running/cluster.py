@@ -21,20 +21,20 @@ import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import asdict
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
-from course_utils.grading.running.job import Job, Surroundings, course_version, surroundings_here
+from course_utils.exercises.versions import RuntimeVersions, runtime_versions
+from course_utils.grading.running.job import Job
 from course_utils.grading.running.pool import Answer
 from course_utils.grading.running.worker import ENGINE, GraderHolder, run_job
 from course_utils.reporting.error_text import first_line
+from course_utils.reporting.errors import CourseError
 from course_utils.sandbox.sandbox import SandboxError, choose_sandbox
-
-Item = TypeVar("Item")
 
 CONNECT_S = 20.0
 LOOK_S = 5.0
@@ -45,7 +45,7 @@ _lock = threading.Lock()
 _holder: GraderHolder | None = None
 
 
-class ClusterError(RuntimeError):
+class ClusterError(CourseError, RuntimeError):
     """The cluster cannot be used; the message is one sentence that says what to do."""
 
 
@@ -70,9 +70,10 @@ def grade_remote(data: bytes, factory: str) -> str:
 
 
 def describe_worker(unsafe: bool) -> str:
-    """Describe a worker's surroundings as JSON, or say why it cannot shut student code in."""
+    """Return a worker's versions and sandbox as JSON, or why it cannot shut student code in."""
     try:
-        return json.dumps(asdict(surroundings_here(choose_sandbox("", unsafe=unsafe).name)))
+        sandbox = choose_sandbox("", unsafe=unsafe).name
+        return json.dumps({"sandbox": sandbox, "versions": asdict(runtime_versions())})
     except SandboxError as error:
         return json.dumps({"problem": str(error)})
 
@@ -111,7 +112,7 @@ class Cluster:
         except (OSError, ValueError, TimeoutError) as error:
             raise ClusterError(f"no Dask scheduler answers at {address} ({first_line(error)}); start one") from error
         try:
-            self.surroundings = self._ask_workers(unsafe=unsafe)
+            self.sandbox, self.versions = self._ask_workers(unsafe=unsafe)
         except BaseException:
             self.close()
             raise
@@ -128,15 +129,15 @@ class Cluster:
         """Leave the cluster; it goes on without us."""
         self._client.close()
 
-    def _ask_workers(self, *, unsafe: bool) -> Surroundings:
-        """Ask all workers what their results depend on."""
+    def _ask_workers(self, *, unsafe: bool) -> tuple[str, RuntimeVersions]:
+        """Ask all workers what their results depend on: the sandbox and the versions."""
         try:
             answers = self._client.run(describe_worker, unsafe, on_error="return")
         except OSError as error:
             raise ClusterError(f"the cluster at {self.address} does not answer: {first_line(error)}") from error
         if not answers:
             raise ClusterError(f"the cluster at {self.address} has no worker; start one with `dask worker`")
-        found: dict[Surroundings, str] = {}
+        found: dict[tuple[str, RuntimeVersions], str] = {}
         for worker, answer in answers.items():
             if not isinstance(answer, str):
                 raise ClusterError(
@@ -145,27 +146,27 @@ class Cluster:
             content = json.loads(answer)
             if "problem" in content:
                 raise ClusterError(f"the worker {worker} cannot grade: {content['problem']}")
-            found[Surroundings(**content)] = worker
-        if len(found) > 1 or next(iter(found)).course_version != course_version():
+            found[content["sandbox"], RuntimeVersions(**content["versions"])] = worker
+        here = runtime_versions().course
+        if len(found) > 1 or any(versions.course != here for _, versions in found):
             listed = "; ".join(
-                f"{worker} has course {each.course_version}, torch {each.torch_version}, sandbox {each.sandbox}"
-                for each, worker in found.items()
+                f"{worker} has course {each.course}, torch {each.torch}, Python {each.python}, {each.system}, "
+                f"sandbox {sandbox}"
+                for (sandbox, each), worker in found.items()
             )
             raise ClusterError(
-                f"results would depend on where they are made: {listed}; here is course {course_version()}; "
+                f"results would depend on where they are made: {listed}; here is course {here}; "
                 "bring all of them to the same state"
             )
         return next(iter(found))
 
-    def run(self, items: Sequence[Item], load: Callable[[Item], Job]) -> Generator[Answer[Item]]:
-        """Run all items; answers come in the order in which they are done.
+    def start(self, jobs: int) -> None:
+        """Do nothing: the workers have been started by others."""
 
-        Args:
-            items: what is to be done.
-            load: makes an item's job, when its turn comes.
-        """
-        waiting = deque(items)
-        running: dict[Any, Item] = {}
+    def run(self, jobs: Sequence[Job]) -> Generator[Answer]:
+        """Run all jobs; answers come in the order in which they are done."""
+        waiting = deque(jobs)
+        running: dict[Any, Job] = {}
         seen_s = time.monotonic()
         try:
             while waiting or running:
@@ -173,12 +174,12 @@ class Cluster:
                 seen_s = time.monotonic() if threads else seen_s
                 if threads is None or time.monotonic() - seen_s > self.without_workers_s:
                     gone = f"the cluster at {self.address} has " + ("no worker any more" if threads == 0 else "ended")
-                    yield from (Answer(item, problem=gone) for item in [*running.values(), *waiting])
+                    yield from (Answer(job, problem=gone) for job in [*running.values(), *waiting])
                     return
                 # two for each thread: one that runs, one that is there when it is done
                 while waiting and len(running) < max(2 * threads, 2):
-                    item = waiting.popleft()
-                    running[self._submit(load(item))] = item
+                    job = waiting.popleft()
+                    running[self._submit(job)] = job
                 for future in self._wait(list(running)):
                     answer = self._answer(future, running[future])
                     if answer is not None:
@@ -207,13 +208,13 @@ class Cluster:
             self._dask.wait(futures, timeout=LOOK_S, return_when="FIRST_COMPLETED")
         return [future for future in futures if future.done()]
 
-    def _answer(self, future: Any, item: Item) -> Answer[Item] | None:
+    def _answer(self, future: Any, job: Job) -> Answer | None:
         """Return what came of a job; None when its result was lost with its worker, so that it runs again."""
         if future.status == "finished":
             try:
-                return Answer(item, line=future.result(timeout=LOOK_S))
+                return Answer(job, line=future.result(timeout=LOOK_S))
             except (TimeoutError, CancelledError, asyncio.CancelledError):
                 return None
         error = future.exception(timeout=LOOK_S) if future.status == "error" else None
         reason = "it was lost" if error is None else first_line(error)
-        return Answer(item, problem=f"the cluster gave no result: {reason}")
+        return Answer(job, problem=f"the cluster gave no result: {reason}")

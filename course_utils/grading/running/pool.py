@@ -18,13 +18,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from typing import Generic, TypeVar
 
 from course_utils.grading.running.job import Job
 from course_utils.grading.running.worker import ENGINE, GraderHolder, run_job
 from course_utils.sandbox.process_tree import read_usage
-
-Item = TypeVar("Item")
 
 READY = b"ready"
 MOST_TRIES = 2
@@ -35,31 +32,31 @@ CLOSE_S, KILL_S = 10.0, 3.0
 
 
 @dataclass(frozen=True)
-class Answer(Generic[Item]):
-    """What came of one item.
+class Answer:
+    """What came of one job.
 
     Args:
-        item: the item.
+        job: the job.
         line: the result as a line of JSON; empty when there is none.
         problem: why there is no result, one sentence; else empty.
     """
 
-    item: Item
+    job: Job
     line: str = ""
     problem: str = ""
 
 
 @dataclass(eq=False)
-class _Worker(Generic[Item]):
+class _Worker:
     process: SpawnProcess
     pipe: Connection
     ready: bool = False
-    item: Item | None = None
+    job: Job | None = None
     deadline_s: float = field(default=0.0)
 
     @property
     def busy(self) -> bool:
-        return self.item is not None
+        return self.job is not None
 
 
 def count_cores() -> int:
@@ -77,7 +74,7 @@ def serve(pipe: Connection, factory: str, control: socket.socket | None) -> None
             pipe.send_bytes(run_job(pipe.recv_bytes(), holder).encode())
 
 
-class Pool(Generic[Item]):
+class Pool:
     """Runs jobs in worker processes.
 
     Args:
@@ -99,18 +96,17 @@ class Pool(Generic[Item]):
         self.factory = factory
         self.connect = connect
         self.spare_s = spare_s
-        self._workers: list[_Worker[Item]] = []
+        self._workers: list[_Worker] = []
         self._failed_starts = 0
 
-    def run(self, items: Sequence[Item], load: Callable[[Item], Job]) -> Generator[Answer[Item]]:
-        """Run all items; answers come in the order in which they are done.
+    def start(self, jobs: int) -> None:
+        """Start as many workers as there is work for, and return while they load."""
+        self._start_workers(jobs)
 
-        Args:
-            items: what is to be done.
-            load: makes an item's job, when its turn comes.
-        """
-        waiting = deque(items)
-        # by position in memory: items need not be hashable
+    def run(self, jobs: Sequence[Job]) -> Generator[Answer]:
+        """Run all jobs; answers come in the order in which they are done."""
+        waiting = deque(jobs)
+        # by position in memory: a job is not hashable
         tries: dict[int, int] = {}
         try:
             while waiting or any(worker.busy for worker in self._workers):
@@ -120,21 +116,21 @@ class Pool(Generic[Item]):
                         yield Answer(waiting.popleft(), problem="no grading process starts on this machine")
                 for worker in self._workers:
                     if waiting and worker.ready and not worker.busy:
-                        self._send(worker, waiting.popleft(), load)
+                        self._send(worker, waiting.popleft())
                 for worker in self._wait():
-                    item = worker.item
+                    job = worker.job
                     line = self._receive(worker)
-                    if line is not None and item is not None:
-                        yield Answer(item, line=line)
+                    if line is not None and job is not None:
+                        yield Answer(job, line=line)
                     elif line is None:
                         ending = self._remove(worker)
-                        if item is None:
+                        if job is None:
                             continue
-                        tries[id(item)] = tries.get(id(item), 0) + 1
-                        if tries[id(item)] < MOST_TRIES:
-                            waiting.appendleft(item)
+                        tries[id(job)] = tries.get(id(job), 0) + 1
+                        if tries[id(job)] < MOST_TRIES:
+                            waiting.appendleft(job)
                         else:
-                            yield Answer(item, problem=f"the grading process {ending}, in {MOST_TRIES} tries")
+                            yield Answer(job, problem=f"the grading process {ending}, in {MOST_TRIES} tries")
         finally:
             self._stop()
 
@@ -144,7 +140,7 @@ class Pool(Generic[Item]):
         while len(self._workers) < wanted and self._failed_starts < MOST_FAILED_STARTS:
             self._workers.append(self._start())
 
-    def _start(self) -> _Worker[Item]:
+    def _start(self) -> _Worker:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         control = self.connect() if self.connect is not None else None
@@ -155,14 +151,13 @@ class Pool(Generic[Item]):
             control.close()
         return _Worker(process, ours, deadline_s=time.monotonic() + self.spare_s)
 
-    def _send(self, worker: _Worker[Item], item: Item, load: Callable[[Item], Job]) -> None:
-        job = load(item)
-        worker.item = item
-        worker.deadline_s = time.monotonic() + job.limits.submission_s + self.spare_s
+    def _send(self, worker: _Worker, job: Job) -> None:
+        worker.job = job
+        worker.deadline_s = time.monotonic() + job.course.limits.submission_s + self.spare_s
         with suppress(OSError):  # it has ended; that is seen when its answer is read
             worker.pipe.send_bytes(job.to_bytes())
 
-    def _wait(self) -> list[_Worker[Item]]:
+    def _wait(self) -> list[_Worker]:
         """Wait until workers have something to say, have ended, or are out of time."""
         active = [worker for worker in self._workers if worker.busy or not worker.ready]
         soonest = min((worker.deadline_s for worker in active), default=time.monotonic())
@@ -170,7 +165,7 @@ class Pool(Generic[Item]):
         now = time.monotonic()
         return [worker for worker in active if worker.pipe in said or worker.deadline_s <= now]
 
-    def _receive(self, worker: _Worker[Item]) -> str | None:
+    def _receive(self, worker: _Worker) -> str | None:
         """Return what a worker says: an answer, "" when it is ready; None when it has ended or is out of time."""
         try:
             if not worker.pipe.poll():
@@ -182,10 +177,10 @@ class Pool(Generic[Item]):
             worker.ready = True
             self._failed_starts = 0
             return ""
-        worker.item = None
+        worker.job = None
         return data.decode()
 
-    def _remove(self, worker: _Worker[Item]) -> str:
+    def _remove(self, worker: _Worker) -> str:
         """Take a worker out that ended or has to; return how it ended, in words."""
         self._workers.remove(worker)
         self._failed_starts += not worker.ready
@@ -205,7 +200,7 @@ class Pool(Generic[Item]):
             worker.process.close()
 
 
-def _end(workers: Sequence[_Worker[Item]], patience_s: float) -> None:
+def _end(workers: Sequence[_Worker], patience_s: float) -> None:
     """End workers: idle ones by closing their pipe, busy ones by SIGTERM, then whatever is left by SIGKILL."""
     own = {worker.process.pid for worker in workers}
     below = {pid for first in own if first for pid in read_usage(first).processes} - own

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from course_utils.grading.reading.owners import safe_id
 from course_utils.grading.result import SubmissionResult, read_result
 from course_utils.grading.result_files import file_name, write_below
 
 
 def result_path(folder: Path, student: str) -> Path:
-    """Name a student's file."""
-    plain = student if safe_id(student) == student else file_name(student)
-    return folder / f"{plain}.json"
+    """Return a student's file, which is called as the student's page beside it."""
+    return folder / f"{file_name(student)}.json"
 
 
 def load_result(folder: Path, student: str) -> SubmissionResult | None:

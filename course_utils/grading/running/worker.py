@@ -8,17 +8,10 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Protocol
 
-from course_utils.grading.assignment import Assignment, read_assignment
+from course_utils.grading.course import Course
 from course_utils.grading.reading.submission import Submission
 from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult
-from course_utils.grading.running.job import (
-    Job,
-    digest_of,
-    read_job,
-    result_without_grade,
-    submission_of,
-    surroundings_here,
-)
+from course_utils.grading.running.job import read_job
 from course_utils.reporting.error_text import first_line
 from course_utils.sandbox.limits import Limits
 from course_utils.sandbox.sandbox import SandboxError
@@ -75,18 +68,18 @@ class GraderHolder:
         if grader is not None:
             grader.__exit__(None, None, None)
 
-    def grader_for(self, assignment: Assignment, job: Job) -> tuple[GraderLike | None, str]:
-        """Return the grader of a job, or why there is none; one that did not start once is not tried again."""
-        key = (assignment.digest, job.limits, job.unsafe)
+    def grader_for(self, course: Course) -> tuple[GraderLike | None, str]:
+        """Return the grader of a course, or why there is none; one that did not start once is not tried again."""
+        key = (course.assignment.digest, course.limits, course.unsafe)
         if key != self._key:
             self.close()
             self._key, self._failure = key, ""
             module, _, name = self.factory.partition(":")
+            shared = {"control": self.control} if self.control is not None else {}
+            self.control = None
             try:
                 make = getattr(importlib.import_module(module), name)
-                shared = {"control": self.control} if self.control is not None else {}
-                self.control = None
-                self._grader = make(assignment, job.limits, unsafe=job.unsafe, **shared).__enter__()
+                self._grader = make(course.assignment, course.limits, unsafe=course.unsafe, **shared).__enter__()
             except SandboxError as error:
                 self._failure = str(error)
             except Exception as error:  # the instructor's given cells
@@ -102,31 +95,37 @@ def run_job(data: bytes, holder: GraderHolder) -> str:
         holder: holds the grader.
 
     Returns:
-        The result as one line of JSON. The grader's own failure is a result, too: nothing is known of the submission.
+        The result as one line of JSON.
     """
     job = read_job(data)
-    assignment = read_assignment(job.source, job.name)
-    submission = submission_of(job, assignment)
+    return grade(job.course, job.submission, holder).to_json()
+
+
+def grade(course: Course, submission: Submission, holder: GraderHolder) -> SubmissionResult:
+    """Grade one submission. The grader's own failure is a result, too: nothing is known of the submission.
+
+    Args:
+        course: the exercise and what a submission may take.
+        submission: what was read of it.
+        holder: holds the grader.
+    """
     if submission.reason in NOT_GRADED:
-        return result_without_grade(assignment, submission, submission.reason, submission.problem).to_json()
-    grader, failure = holder.grader_for(assignment, job)
+        return course.without_grade(submission, submission.reason, submission.problem)
+    grader, failure = holder.grader_for(course)
     if grader is None:
-        return result_without_grade(assignment, submission, Reason.SANDBOX, failure).to_json()
-    digest = digest_of(submission, assignment, job.limits, surroundings_here(grader.sandbox))
+        return course.without_grade(submission, Reason.SANDBOX, failure)
+    digest = course.in_sandbox(grader.sandbox).digest_of(submission)
     try:
         result = grader.grade(submission)
-        result = replace(result, digest=digest, notes=result.notes + doubts(grader.model))
     except Exception as error:  # the grader's own mistake; the next job gets a new grader
         holder.close()
         message = f"the grader itself failed: {first_line(error)}"
-        result = result_without_grade(
-            assignment, submission, Reason.SANDBOX, message, digest=digest, sandbox=grader.sandbox
-        )
-    return result.to_json()
+        return course.without_grade(submission, Reason.SANDBOX, message, digest=digest, sandbox=grader.sandbox)
+    return replace(result, digest=digest, notes=result.notes + model_warnings(grader.model))
 
 
-def doubts(model: SubmissionResult) -> tuple[str, ...]:
-    """Return what to say beside every result where the model solution itself does not earn all points."""
+def model_warnings(model: SubmissionResult) -> tuple[str, ...]:
+    """Return what every result carries where the model solution itself does not earn all points."""
     if model.points >= model.max_points:
         return ()
     return (

@@ -1,14 +1,19 @@
-"""Text becomes HTML in one place, escaped, and hidden characters are shown."""
+"""Pages are templates with autoescape: text stays text, and hidden characters are shown."""
 
 import base64
 import hashlib
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
-from support.graded_results import HOSTILE_TEXTS
+from support.graded_results import HOSTILE_TEXTS, solved
 
-from course_utils.grading.pages.html_page import clip, clip_start, element, page, visible
+from course_utils.grading.pages import render as pages
+from course_utils.grading.pages.feedback import feedback_page
+from course_utils.grading.pages.visible_text import clip, clip_start, visible
+
+TEMPLATES = Path(pages.__file__).parent / "templates"
 
 
 class Reader(HTMLParser):
@@ -16,7 +21,7 @@ class Reader(HTMLParser):
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
-        self.tags, self.text, self.attributes = [], "", []
+        self.tags, self.text, self.attributes, self.title = [], "", [], ""
 
     def handle_starttag(self, tag, attrs):  # noqa: D102
         self.tags.append(tag)
@@ -24,18 +29,36 @@ class Reader(HTMLParser):
 
     def handle_data(self, data):  # noqa: D102
         self.text += data
+        if self.tags[-1:] == ["title"] and not self.title:
+            self.title = data
+
+
+def read(text):
+    """Read a page as a browser does."""
+    reader = Reader()
+    reader.feed(text)
+    reader.close()
+    return reader
 
 
 @pytest.mark.parametrize("text", HOSTILE_TEXTS)
 def test_text_stays_text(text):
     """A browser reads back what was put in, as text and as an attribute, and no element more."""
-    reader = Reader()
-    reader.feed(str(element("p", text, title=text)))
-    reader.close()
+    template = pages._environment().from_string('<p title="{{ text }}">{{ text }}</p>')
+    reader = read(template.render(text=text))
 
     assert reader.tags == ["p"]
     assert reader.text == visible(text)
     assert reader.attributes == [("title", visible(text))]
+
+
+def test_no_template_switches_escaping_off():
+    """No template has a filter or a block that would let text through as HTML."""
+    templates = {path.name: path.read_text(encoding="utf-8") for path in TEMPLATES.iterdir()}
+
+    assert {"page.html", "feedback.html", "overview.html", "style.css"} <= set(templates)
+    for name, text in templates.items():
+        assert not re.search(r"\|\s*safe|autoescape|Markup", text), name
 
 
 @pytest.mark.parametrize(
@@ -61,7 +84,7 @@ def test_ordinary_text_is_left_alone(text):
 
 def test_page_runs_nothing_and_loads_nothing():
     """The page's policy allows its own style sheet, by the hash of what it has, and nothing else."""
-    text = page("title", element("p", "x")).decode()
+    text = feedback_page(solved()).decode()
     style = re.search(r"<style>(.*?)</style>", text, re.DOTALL).group(1)
     policy = dict(policy_attributes(text))["content"]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -73,18 +96,15 @@ def test_page_runs_nothing_and_loads_nothing():
 
 def policy_attributes(text):
     """Return the attributes of the element that has the policy."""
-    tag = re.search(r"<meta http-equiv=[^>]*>", text).group()
-    reader = Reader()
-    reader.feed(tag)
-    return reader.attributes
+    return read(re.search(r"<meta http-equiv=[^>]*>", text).group()).attributes
 
 
 def test_page_has_a_language_and_a_title():
     """A screen reader knows how to read the page, and what it is."""
-    text = page("Ada & co", element("h1", "x")).decode()
+    text = feedback_page(solved("Ada & co")).decode()
 
     assert '<html lang="en">' in text
-    assert "<title>Ada &amp; co</title>" in text
+    assert read(text).title == "04_measuring_time: feedback for Ada & co"
 
 
 def test_clip_keeps_an_end_and_says_so():
