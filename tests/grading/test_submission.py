@@ -243,7 +243,8 @@ def test_deleted_cell():
 
 def test_conflict_marks_in_a_cell():
     """Merge-conflict marks inside a cell leave the others alone; the note has the cell and the line."""
-    broken = "def double(x):\n    found = read(submitted(SOLVED | {"double": broken}))
+    broken = "def double(x):\n<<<<<<< local\n    return 2 * x\n=======\n    return x\n>>>>>>> remote"
+    found = read(submitted(SOLVED | {"double": broken}))
 
     assert found.code == SOLVED | {"double": broken}
     assert "line 2 of cell 2 (double) is a merge-conflict mark (<<<<<<<)" in found.notes[0]
@@ -292,7 +293,6 @@ def test_too_large():
     found = read(submitted_bytes() + b" " * 2_000_000, limits=Limits(submission_bytes=1_000_000))
 
     assert found.reason is Reason.UNREADABLE
-<<<<<<< HEAD
     assert found.problem.startswith("the file has 1.91 MiB, and more than 977 KiB are not read")
 
 
