@@ -24,7 +24,7 @@ INDENTED = f"""for n in ({SECRET},):
 
 @pytest.mark.parametrize("hidden", [PLAIN, INDENTED], ids=["column 0", "indented"])
 def test_no_hidden_value_reaches_a_page(hidden):
-    """A failed hidden check shows its title and verdict, also where its markers are indented; the gate refuses those."""
+    """A failed hidden check shows title and verdict, also where its markers are indented; the gate refuses those."""
     check = f"task = Task('t', points=2)\n{hidden}\ntask.score()"
     cells = [
         code_cell("ex90-setup", "from course_utils import Task"),
