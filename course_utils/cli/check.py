@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(error.args[0]) from error
     from tqdm import tqdm
 
-    from course_utils.exercises.read_progress import check_and_remember
+    from course_utils.exercises.known_results import check_and_remember
     from course_utils.exercises.runner import run_checks
 
     total = sum(cell.kind == "code" for cell in cells)

@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 from course_utils.cli.usage import UsageError, require_course
-from course_utils.exercises.progress import next_lesson
-from course_utils.exercises.read_progress import read_progress
+from course_utils.exercises.progress import next_lesson, read_progress
 
 SUMMARY = "open JupyterLab on the next unfinished lesson, or on another one"
 

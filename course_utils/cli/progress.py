@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from tqdm import tqdm
 
-    from course_utils.exercises.read_progress import read_progress, released_exercises
+    from course_utils.exercises.progress import read_progress, released_exercises
 
     root = require_course()
     total = len(released_exercises(root))

@@ -9,7 +9,7 @@ from course_utils.cli.arguments import positive_number
 from course_utils.cli.check import require_exercise_cells
 from course_utils.cli.usage import UsageError
 from course_utils.exercises.course import find_course_root, find_exercise
-from course_utils.exercises.hand_in import FOLDER, file_name, find_doubts, without_outputs, write_notebook
+from course_utils.exercises.hand_in import FOLDER, file_name, find_warnings, without_outputs, write_notebook
 from course_utils.exercises.notebook import read_cells
 
 SUMMARY = "make the file to hand in from your notebook, and say what is not solved yet"
@@ -40,9 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
         require_exercise_cells(cells, exercise, exercise.released)
     except (FileNotFoundError, LookupError, ValueError) as error:
         raise UsageError(error.args[0]) from error
-    from course_utils.exercises.known_results import recall
+    from course_utils.exercises.known_results import check_and_remember, recall
     from course_utils.exercises.progress import unsolved
-    from course_utils.exercises.read_progress import check_and_remember
 
     result = recall(root, exercise.name, cells)
     if result is None:
@@ -55,8 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{target} cannot be written: {error.strerror or error}") from error
     for line in unsolved(result):
         print(f"not yet  {line}")
-    for doubt in (*find_doubts(cells, size_bytes), *([result.stopped] if result.stopped else [])):
-        print(f"! {doubt}")
+    for warning in (*find_warnings(cells, size_bytes), *([result.stopped] if result.stopped else [])):
+        print(f"! {warning}")
     done = sum(task.passed for task in result.tasks)
     print(f"{done} of {len(result.tasks) + len(result.unchecked)} tasks pass their visible checks")
     print(f"hand in: {target.relative_to(root)}")

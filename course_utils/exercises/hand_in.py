@@ -44,7 +44,7 @@ def _is_code(cell: object) -> bool:
     return isinstance(cell, dict) and cell.get("cell_type") == "code"
 
 
-def find_doubts(cells: tuple[Cell, ...], size_bytes: int) -> tuple[str, ...]:
+def find_warnings(cells: tuple[Cell, ...], size_bytes: int) -> tuple[str, ...]:
     """Return what a grader may trip over, one sentence each.
 
     Args:
@@ -52,15 +52,15 @@ def find_doubts(cells: tuple[Cell, ...], size_bytes: int) -> tuple[str, ...]:
         size_bytes: the size of the file to hand in.
     """
     ids = Counter(cell.grade_id for cell in cells if cell.kind == "code")
-    doubts = [
+    warnings = [
         f"the cell {grade_id} is there {times} times, and only one can count; delete the others"
         for grade_id, times in ids.items()
         if grade_id is not None and times > 1
     ]
     if size_bytes > LARGEST_BYTES:
         size, limit = format_sizes(size_bytes, LARGEST_BYTES)
-        doubts.append(f"the file has {size}, and graders read at most {limit}; take pasted pictures out")
-    return tuple(doubts)
+        warnings.append(f"the file has {size}, and graders read at most {limit}; take pasted pictures out")
+    return tuple(warnings)
 
 
 def write_notebook(notebook: dict[str, Any], path: Path) -> int:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from course_utils.exercises.course import Exercise
 from course_utils.exercises.notebook import Cell
-from course_utils.exercises.runner import PracticeResult
+from course_utils.exercises.runner import PracticeResult, run_checks
 from course_utils.exercises.task import read_report
 from course_utils.exercises.versions import RuntimeVersions, runtime_versions
 from course_utils.reporting.files import write_file
@@ -64,6 +66,21 @@ def remember(root: Path, exercise: str, cells: tuple[Cell, ...], result: Practic
     except OSError:
         return False
     return True
+
+
+def check_and_remember(
+    root: Path,
+    exercise: Exercise,
+    cells: tuple[Cell, ...],
+    *,
+    timeout_s: float,
+    on_cell: Callable[[], object] = lambda: None,
+) -> PracticeResult:
+    """Run the checks of a student's own notebook and keep the result."""
+    folder = exercise.released.parent
+    result = run_checks(exercise.name, cells, folder=folder, timeout_s=timeout_s, on_cell=on_cell)
+    remember(root, exercise.name, cells, result)
+    return result
 
 
 def _file(root: Path, exercise: str) -> Path:

@@ -1,12 +1,19 @@
-"""How far a student is: which exercises are solved, how many points the visible checks give, what to do next."""
+"""How far a student is: which exercises are solved, how many points the visible checks give, what to do next.
+
+What is known from earlier runs is recalled; the checks of the rest run where that is asked for.
+"""
 
 from __future__ import annotations
 from course_utils.reporting.results import TableResult
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from course_utils.exercises.course import Exercise, exercise_names, find_exercise
+from course_utils.exercises.known_results import check_and_remember, recall
+from course_utils.exercises.notebook import UnreadableNotebookError, read_cells
 from course_utils.exercises.runner import PracticeResult
 from course_utils.exercises.task import Failure
 from course_utils.reporting.tables import html_table, text_table
@@ -127,6 +134,42 @@ class Progress(TableResult):
             points = "?" if row.points is None else f"{row.points:g}"
             rows.append((row.name, f"{tasks} of {row.tasks}", f"{points} of {row.max_points:g}", row.next_step))
         return rows
+
+
+def released_exercises(root: Path) -> tuple[Exercise, ...]:
+    """List the exercises that have a student's notebook."""
+    found = [find_exercise(root, name) for name in exercise_names(root)]
+    return tuple(exercise for exercise in found if exercise.released.is_file())
+
+
+def read_progress(
+    root: Path,
+    *,
+    run: bool,
+    timeout_s: float = 120.0,
+    on_exercise: Callable[[str], object] = lambda name: None,
+) -> Progress:
+    """Find out how far a student is.
+
+    Args:
+        root: the course's root.
+        run: whether to run the checks of notebooks of which nothing is known.
+        timeout_s: wall time for one notebook, seconds.
+        on_exercise: called with each exercise's name before its turn, for a progress bar.
+    """
+    rows = []
+    for exercise in released_exercises(root):
+        on_exercise(exercise.name)
+        try:
+            cells = read_cells(exercise.released)
+        except UnreadableNotebookError as error:
+            rows.append(ExerciseProgress(exercise.name, 0, 0.0, problem=str(error)))
+            continue
+        known = recall(root, exercise.name, cells)
+        result = check_and_remember(root, exercise, cells, timeout_s=timeout_s) if known is None and run else known
+        graded = [cell for cell in cells if cell.graded and cell.kind == "code"]
+        rows.append(ExerciseProgress(exercise.name, len(graded), sum(cell.points for cell in graded), result))
+    return Progress(tuple(rows))
 
 
 def next_lesson(lessons: Sequence[str], progress: Progress) -> str:

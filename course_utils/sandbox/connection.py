@@ -25,7 +25,7 @@ from course_utils.sandbox.reason import Ending
 
 FORGED = "your code wrote into the connection between it and the checks"
 WATCH_EVERY_S = 0.02
-# on a Mac every look starts `ps`
+# psutil lists all processes of the machine at each look
 USAGE_EVERY_S = WATCH_EVERY_S if sys.platform.startswith("linux") else 0.5
 # a process that has closed its socket is about to end, or pretends to
 END_PATIENCE_S = 1.0

@@ -266,7 +266,7 @@ class ForkingStarter:
             self.template.close()
 
 
-class AheadStarter:
+class PrestartedStarter:
     """Keeps one interpreter started ahead of time, and gives each submission its own (macOS).
 
     Args:
@@ -280,7 +280,7 @@ class AheadStarter:
     def __init__(self, sandbox: Sandbox, modules: Sequence[str]) -> None:
         self.sandbox = sandbox
         self.modules = tuple(modules)
-        self.next = Interpreter(sandbox, "ahead", self.modules)
+        self.next = Interpreter(sandbox, "prestarted", self.modules)
         self.next.wait_until_warm()  # one that does not work is seen here, not at the first submission
 
     def warm(self, modules: Sequence[str]) -> None:
@@ -315,7 +315,7 @@ class AheadStarter:
             connection.close()
             raise SandboxError(f"a submission cannot be shut in: {gone.message}") from None
         connection.process = connection.process or interpreter.process.pid
-        self.next = Interpreter(self.sandbox, "ahead", self.modules)
+        self.next = Interpreter(self.sandbox, "prestarted", self.modules)
         return connection
 
     def close(self) -> None:
@@ -325,7 +325,7 @@ class AheadStarter:
 
 def make_starter(
     sandbox: Sandbox, modules: Sequence[str], control: socket.socket | None = None
-) -> ForkingStarter | AheadStarter:
+) -> ForkingStarter | PrestartedStarter:
     """Make the starter that this sandbox allows.
 
     Args:
@@ -336,4 +336,4 @@ def make_starter(
     Raises:
         SandboxError: when student code cannot be started.
     """
-    return ForkingStarter(sandbox, modules, control) if sandbox.forks else AheadStarter(sandbox, modules)
+    return ForkingStarter(sandbox, modules, control) if sandbox.forks else PrestartedStarter(sandbox, modules)

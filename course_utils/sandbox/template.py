@@ -4,7 +4,7 @@ Started as `python -I -c "... main()"` by `starters` beside it. Its control sock
 {"warm": [modules]}; {"start": {...}} with two file descriptors, a submission's socket and its output; {"share": true}
 with one, a control socket for another worker, which a fork of the template serves from then on.
 A fork costs tens of milliseconds where importing torch costs seconds. Only the CPU is used: a fork after Metal has
-started is not safe, so a Mac starts interpreters ahead instead (`ahead` below).
+started is not safe, so a Mac starts interpreters ahead instead (`prestarted` below).
 """
 
 from __future__ import annotations
@@ -96,13 +96,13 @@ def fork_server(control: socket.socket) -> None:
 
 def _fork(control: socket.socket, shell: Any, start: dict[str, Any], descriptors: list[int]) -> int:
     """Run one submission in a grandchild; return how it ended, as `os.waitpid` says it."""
-    keeper = os.fork()
-    if keeper:
+    supervisor = os.fork()
+    if supervisor:
         # only the submission holds its end of the line: when it is gone, the checks see that at once
         for descriptor in descriptors:
             os.close(descriptor)
-        return os.waitpid(keeper, 0)[1]
-    # the keeper stays outside the submission's process list, and tells how it ended
+        return os.waitpid(supervisor, 0)[1]
+    # the supervisor stays outside the submission's process list, and tells how it ended
     control.close()
     try:
         if start["scratch"]:
@@ -111,7 +111,7 @@ def _fork(control: socket.socket, shell: Any, start: dict[str, Any], descriptors
             namespaces.adopt_orphans()
         student = os.fork()
         if student == 0:
-            live(shell, start, descriptors)
+            run_student_process(shell, start, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
         status = os.waitpid(student, 0)[1]
@@ -139,8 +139,8 @@ def end_orphans() -> None:
             os.waitpid(-1, 0)
 
 
-def live(shell: Any, start: dict[str, Any], descriptors: list[int]) -> None:
-    """Become the student's process: private folders, limits, no privileges; answer questions; end."""
+def run_student_process(shell: Any, start: dict[str, Any], descriptors: list[int]) -> None:
+    """Run the student's process to its end: private folders, limits, no privileges; answer questions; end."""
     channel_fd, output_fd = descriptors
     try:
         with contextlib.suppress(PermissionError):  # an interpreter of its own leads its session already
@@ -229,7 +229,7 @@ def main() -> None:
         fork_server(control)
 
 
-def ahead() -> None:
+def prestarted() -> None:
     """Start one interpreter ahead of time: warm up, wait for a submission, serve it, end (macOS)."""
     with socket.socket(fileno=int(sys.argv[-1])) as control:
         data, _, _, _ = socket.recv_fds(control, REQUEST_BYTES, 0)
@@ -238,4 +238,4 @@ def ahead() -> None:
         control.send(b'{"warm": true}')
         data, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, 2)
     if data:
-        live(shell, json.loads(data)["start"], descriptors)
+        run_student_process(shell, json.loads(data)["start"], descriptors)

@@ -7,7 +7,7 @@ from support.described_exercise import NAME, SOLUTION, exercise
 
 from course_utils.cli import main as cli
 from course_utils.grading.assignment import read_assignment
-from course_utils.exercises.hand_in import LARGEST_BYTES, file_name, find_doubts, without_outputs, write_notebook
+from course_utils.exercises.hand_in import LARGEST_BYTES, file_name, find_warnings, without_outputs, write_notebook
 from course_utils.exercises.notebook import Cell
 
 
@@ -109,10 +109,10 @@ def test_doubts():
     """A cell that is there twice and a file that is too large are said before a grader meets them."""
     cells = tuple(Cell(number, "code", "", "ex42-task1", False, 0.0) for number in (1, 2))
 
-    first, second = find_doubts(cells, LARGEST_BYTES + 1)
+    first, second = find_warnings(cells, LARGEST_BYTES + 1)
     assert first.startswith("the cell ex42-task1 is there 2 times")
     assert f"{LARGEST_BYTES + 1:,}" in second
-    assert find_doubts(cells[:1], 1000) == ()
+    assert find_warnings(cells[:1], 1000) == ()
 
 
 def test_a_submit_folder_that_cannot_be_made(course, capsys):

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import subprocess
 import sys
 
 import psutil
@@ -12,7 +13,7 @@ from support.sandbox_here import needs_sandbox
 from course_utils.grading.checking.engine import Grader
 from course_utils.sandbox import sandbox, seatbelt, starters
 from course_utils.sandbox.limits import Limits
-from course_utils.sandbox.process_tree import _from_ps, read_usage
+from course_utils.sandbox.process_tree import _from_proc, _with_psutil, read_usage
 from course_utils.sandbox.sandbox import Sandbox, SandboxError, choose_sandbox
 
 
@@ -82,12 +83,12 @@ def test_a_sandbox_that_does_not_start_says_why(monkeypatch):
 
 
 @needs_sandbox
-@pytest.mark.parametrize("kind", ["ahead in bubblewrap", "ahead without", "forked without"])
+@pytest.mark.parametrize("kind", ["prestarted in bubblewrap", "prestarted without", "forked without"])
 def test_every_way_to_start_grades_alike(kind, monkeypatch, tmp_path):
     """Interpreters started ahead (as on a Mac) and runs without a sandbox give the same points."""
     chosen = choose_sandbox(str(tmp_path), unsafe="without" in kind)
     # without a fork there are no namespaces of its own: the folder is the interpreter's alone
-    ways = {"ahead": Sandbox(chosen.name, chosen.prefix, chosen.environment, chosen.search_path, (), forks=False)}
+    ways = {"prestarted": Sandbox(chosen.name, chosen.prefix, chosen.environment, chosen.search_path, (), forks=False)}
     monkeypatch.setattr(
         "course_utils.grading.checking.engine.choose_sandbox", lambda *_, **__: ways.get(kind.split()[0], chosen)
     )
@@ -148,13 +149,18 @@ def test_the_command_ignores_the_readers_python_settings():
     assert command[-1] == "7"
 
 
-def test_usage_from_the_process_table_of_a_mac():
-    """Memory and children are found in the table that `ps` prints."""
-    table = "  1   0   100\n 50   1  2048\n 51  50  1024\n 52  51  1024\n 60   1  9999\n spam\n"
-    usage = _from_ps(50, lambda: table)
+def test_both_ways_find_the_same_processes():
+    """Children and their children are found from /proc and by psutil, each with memory."""
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input()'])"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as child:
+        while len(psutil.Process(child.pid).children()) == 0:
+            assert child.poll() is None
+        ways = [_from_proc(child.pid), _with_psutil(child.pid)]
+        child.communicate()
 
-    assert sorted(usage.processes) == [50, 51, 52]
-    assert usage.memory_bytes == 4 * 1024**2
+    assert sorted(ways[0].processes) == sorted(ways[1].processes)
+    assert len(ways[0].processes) == 2
+    assert all(way.memory_bytes > 2**20 for way in ways)
 
 
 def test_usage_of_this_process():
