@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from course_utils.cli import known
 from course_utils.cli.usage import UsageError, require_torch
 from course_utils.reporting.near_names import suggest
 
@@ -19,10 +20,8 @@ DTYPES = ("float32", "float16", "bfloat16", "float64")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("model", metavar="FILE.py:make_model", help="a function that returns the model")
-    parser.add_argument(
-        "--input", action="append", required=True, metavar="SHAPE", help="such as 8x3x32x32; once for each input"
-    )
+    parser.add_argument("model", nargs="?", metavar="FILE.py:make_model", help="a function that returns the model")
+    parser.add_argument("--input", action="append", metavar="SHAPE", help="such as 8x3x32x32; once for each input")
     parser.add_argument(
         "--input-dtype", action="append", default=[], metavar="DTYPE", help="of each input (default: float32)"
     )
@@ -38,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--train", action="store_true", help="leave the model in training mode (default: .eval())")
     parser.add_argument("--no-gradients", action="store_true", help="compare outputs only")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    known.add_arguments(parser)
 
 
 def parse_dtypes(names: list[str] | None) -> list[torch.dtype] | None:
@@ -127,6 +127,10 @@ def run(arguments: argparse.Namespace) -> int:
     Returns:
         0 when the device agrees with the reference, 1 when there are findings.
     """
+    if arguments.known or arguments.large:
+        return known.run(arguments)
+    if arguments.model is None or not arguments.input:
+        raise UsageError("give FILE.py:make_model and --input SHAPE, or --known alone for the publicly known faults")
     require_torch()
     import torch
 
