@@ -108,7 +108,7 @@ class KnownFault:
             return False
         if self.seen_in is None or not mine.at_least(self.seen_in):
             return None
-        return True if self.repaired_in is None or self.basis in SURE else None
+        return True if self.basis == "open" or self.basis in SURE else None
 
     def _macos_fits(self, macos: str | None) -> bool | None:
         if self.macos_from is None and self.macos_below is None:
@@ -116,6 +116,10 @@ class KnownFault:
         if macos is None:
             return None
         mine = exactly(macos)
+        bounds = [exactly(bound).release for bound in (self.macos_from, self.macos_below) if bound is not None]
+        size = len(mine.release)
+        if any(len(bound) > size and bound[:size] == mine.release for bound in bounds):
+            return None  # "26" may be 26.0 or 26.5
         if self.macos_from is not None and not mine.at_least(self.macos_from):
             return False
         return self.macos_below is None or not mine.at_least(self.macos_below)

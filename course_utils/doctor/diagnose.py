@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from course_utils.doctor.findings import SEVERITIES, Diagnosis
-from course_utils.doctor.rules import Rule, loading, metal, packaging, processor, releases, systems, variables
+from course_utils.doctor.rules import (
+    Rule,
+    known_faults,
+    loading,
+    metal,
+    packaging,
+    processor,
+    releases,
+    systems,
+    variables,
+)
 from course_utils.doctor.snapshot import Snapshot
 
 # in the order in which one thing rests on another: system, processor, environment, torch, versions, MPS, settings
@@ -16,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     *releases.RULES,
     *loading.RULES,
     *metal.RULES,
+    *known_faults.RULES,
     *variables.RULES,
 )
 
@@ -43,6 +54,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "fallback-order-unknown": ("fallback-not-a-number",),
     "fallback-too-late": ("fallback-not-a-number",),
     "cuda-on-mac": ("container-on-mac",),
+    "known-wrong-results": ("torch-too-old",),
 }
 # off a Mac, nothing reads these variables
 ONLY_ON_A_MAC = frozenset({"fallback-not-a-number", "watermark-invalid", "watermark-order"})

@@ -5,9 +5,10 @@ import typing
 from collections import Counter
 
 import pytest
-from support.described_machines import MAC, MACHINES, mac, with_late
+from support.described_machines import MAC, MACHINES, mac, mac_with_torch, with_late
 from support.found import found
 
+from course_utils.data.known_faults import known_fault
 from course_utils.doctor import DoctorReport, Snapshot, Variable, diagnose, from_json
 from course_utils.doctor.diagnose import CAUSES, RULES
 from course_utils.doctor.findings import SEVERITIES
@@ -101,6 +102,18 @@ def test_a_consequence_lends_its_severity_to_the_cause():
 
     assert (alone.code, alone.severity) == ("kernel-elsewhere", "warning")
     assert (cause.code, cause.severity) == ("kernel-elsewhere", "error")
+
+
+def test_known_wrong_results_are_named():
+    """What is particular to the machine comes first, with its link; an old torch is the cause of what it does wrong."""
+    attention = next(machine for machine in MACHINES if machine.name == "attention that sees the future")
+    finding = diagnose(attention.snapshot)[0]
+    old = next(one for one in diagnose(mac_with_torch("2.8.0", "15.1", usable=True)) if one.code == finding.code)
+
+    assert finding.how_known.startswith(known_fault("pytorch#195910").title)
+    assert known_fault("pytorch#195910").link in finding.source
+    assert finding.severity == "warning"
+    assert old.follows_from == "torch-too-old"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def test_mac_first_lines():
     """On a Mac they name macOS, the model, the chip, and MPS with its reason."""
     first, works = DoctorReport.of(MAC).headline
 
-    assert first == "This is macOS 15.6.1 on a Mac (MacBookPro18,3, Apple M1 Pro, Python for arm64)."
+    assert first == "This is macOS 15.6.1 on a Mac (Mac15,6, Apple M3 Pro, Python for arm64)."
     assert "MPS: a 64x64 matrix product on it equals the CPU's" in works
 
 

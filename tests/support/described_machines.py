@@ -11,13 +11,13 @@ MAC = Snapshot(
     os_version="15.6.1",
     os_build="24G90",
     kernel="24.6.0",
-    kernel_version="RELEASE_ARM64_T6000",
+    kernel_version="RELEASE_ARM64_T6030",
     machine="arm64",
     translated=False,
     apple_silicon=True,
-    chip="Apple M1 Pro",
-    model="MacBookPro18,3",
-    gpu="Apple M1 Pro",
+    chip="Apple M3 Pro",
+    model="Mac15,6",
+    gpu="Apple M3 Pro",
     virtual_machine=False,
     container="none",
     sandbox="none",
@@ -143,6 +143,9 @@ class Machine:
     never: tuple[str, ...] = ()
 
 
+WRONG = "known-wrong-results"
+
+
 def mac(**changes):
     """Describe a Mac that differs from the one on which everything works."""
     return replace(MAC, **changes)
@@ -182,9 +185,11 @@ RELEASES = (
         "2.14.1",
     ),
     Machine("2.15 on macOS 13", mac_with_torch("2.15.0", "13.7", usable=False), "macos-too-old", "Update macOS"),
-    Machine("2.14.1 on macOS 14.0", mac_with_torch("2.14.1", "14.0", usable=True), None),
+    Machine("2.14.1 on macOS 14.0", mac_with_torch("2.14.1", "14.0", usable=True), WRONG, "index_add_"),
     Machine("2.14.1 on macOS 26.3.1", mac_with_torch("2.14.1", "26.3.1", usable=True), None),
-    Machine("2.12.1 on macOS 14.0", mac_with_torch("2.12.1", "14.0", usable=True), None),
+    Machine(
+        "2.12.1 on macOS 14.0", mac_with_torch("2.12.1", "14.0", usable=True), "known-wrong-results", "torch==2.14.1"
+    ),
     Machine(
         "2.12.1 forced onto macOS 13", mac_with_torch("2.12.1", "13.6", usable=False), "macos-too-old", "torch 2.8.0"
     ),
@@ -192,7 +197,9 @@ RELEASES = (
         "2.11 that pip takes on macOS 13", mac_with_torch("2.11.0", "13.7.4", usable=False), "macos-too-old", "2.8.0"
     ),
     Machine("2.11 on macOS 11", mac_with_torch("2.11.0", "11.7", usable=False), "macos-too-old", "No torch has MPS"),
-    Machine("2.9.0 on macOS 14.0", mac_with_torch("2.9.0", "14.0", usable=True), None),
+    Machine(
+        "2.9.0 on macOS 14.0", mac_with_torch("2.9.0", "14.0", usable=True), "known-wrong-results", "torch==2.14.1"
+    ),
     Machine(
         "2.9.0 on macOS 13.7 (ENV-04)", mac_with_torch("2.9.0", "13.7", usable=False), "macos-too-old", "macOS to 14"
     ),
@@ -243,7 +250,22 @@ RELEASES = (
         also=("macos-masked",),
     ),
     Machine("10.16 on macOS 26", mac(os_version="10.16", kernel="25.2.0"), "macos-masked", "sw_vers"),
-    Machine("macOS 26 reported as 16.0", mac(os_version="16.0", kernel="25.0.0"), None),
+    Machine("macOS 26 reported as 16.0", mac(os_version="16.2", kernel="25.2.0"), WRONG, "26.3"),
+    Machine("long sums on an M1", mac(chip="Apple M1 Pro"), WRONG, "inner dimension"),
+    Machine("long sums on an M2", mac(chip="Apple M2"), WRONG, "inner dimension"),
+    Machine(
+        "long sums on an M1 without MPS",
+        mac(chip="Apple M1", **UNUSABLE),
+        "mps-unusable",
+        never=("known-wrong-results",),
+    ),
+    Machine("a chip of unknown generation", mac(chip=None), None),
+    Machine(
+        "attention that sees the future",
+        mac_with_torch("2.12.1", "26.3.1", usable=True),
+        "known-wrong-results",
+        "2.14.1",
+    ),
     Machine(
         "10.16 and no kernel: no guess",
         mac(os_version="10.16", kernel=None, torch="2.15.0", **UNAVAILABLE),
