@@ -1,6 +1,6 @@
-"""Print the summary page of a CI job from what the course's commands left: doctor, bench, grading.
+"""Print the summary page of a CI job from what the course's commands left: doctor, known faults, bench, grading.
 
-    python -m scripts.job_summary --doctor doctor.json --bench bench.json --grading grading.json
+    python -m scripts.job_summary --doctor doctor.json --known known.json --bench bench.json --grading grading.json
 
 A file that is not there, or is no JSON because its command failed, is said to be missing; the summary is written all
 the same. No time is called an MPS time unless the benchmark measured on MPS.
@@ -43,6 +43,21 @@ def doctor_section(report: Mapping[str, Any]) -> list[str]:
     known = [(name, value) for name, value in report["snapshot"].items() if value not in (None, [], {})]
     lines += ["", "<details><summary>The machine's snapshot</summary>", "", *table(("field", "value"), known), ""]
     return [*lines, "</details>"]
+
+
+def known_section(report: Mapping[str, Any]) -> list[str]:
+    """Return what `course compare --known --json` found: counts, then every fault whose answer was not right."""
+    counts = ", ".join(f"{number} {state}" for state, number in report["counts"].items() if number)
+    lines = [f"Asked on {cell(report['device'])} in {report['seconds']:.0f} s: {cell(counts)}."]
+    lines += [line for warning in report["warnings"] for line in ("", f"Warning: {cell(warning)}.")]
+    faults = [fault for fault in report["faults"] if fault["state"] not in ("right", "not asked")]
+    if faults:
+        rows = [
+            (fault["id"], fault["title"], fault["state"], fault["detail"], fault["way_around"], fault["link"])
+            for fault in faults
+        ]
+        lines += ["", *table(("issue", "fault", "here", "measured", "what to do", "link"), rows)]
+    return lines
 
 
 def bench_section(comparisons: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -88,6 +103,7 @@ def grading_section(graded: Sequence[Mapping[str, Any]]) -> list[str]:
 
 SECTIONS: Mapping[str, tuple[str, Callable[[Any], list[str]]]] = {
     "doctor": ("The machine", doctor_section),
+    "known": ("Silent faults that were reported for MPS", known_section),
     "bench": ("What the workloads took", bench_section),
     "grading": ("Exercises, graded in the sandbox", grading_section),
 }

@@ -123,11 +123,14 @@ def test_steps_call_what_exists(path):
 
 @pytest.mark.parametrize("name", ["macos", "self_hosted_mac"])
 def test_the_probe_comes_first_on_a_mac(name):
-    """On a Mac the probe runs before the doctor, the tests, the grader and the benchmark, in this order."""
+    """On a Mac the probe runs before the doctor, the tests, the grader, the benchmark and the known faults."""
     runs = [step.get("run", "") for _, step in steps(FOLDER / f"{name}.yml")]
     places = [
         next(index for index, run in enumerate(runs) if word in run)
-        for word in ("probe_first", "course doctor", "make test", "grade_solutions", "course bench", "job_summary")
+        for word in (
+            *("probe_first", "course doctor", "make test", "grade_solutions", "course bench"),
+            *("course compare --known", "job_summary"),
+        )
     ]
 
     assert places == sorted(places)

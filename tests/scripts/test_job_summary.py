@@ -6,11 +6,13 @@ import pytest
 from support.described_machines import LINUX, MAC
 
 from course_utils.benchmarking.measurement import Comparison, Timing
-from course_utils.doctor import Report
+from course_utils.data.known_faults import all_known_faults
+from course_utils.doctor import DoctorReport
+from course_utils.numerics.known_faults import FaultAnswer, FaultState, KnownFaultsReport
 from scripts.job_summary import bench_section, cell, main
 
 
-def timing(device, times_s, warnings=()):
+def timing(device, times_s):
     """Make a timing of made-up readings."""
     return Timing(
         label="ResNet-18",
@@ -22,7 +24,6 @@ def timing(device, times_s, warnings=()):
         torch_version="2.14.1",
         threads=1,
         chip=None,
-        warnings=warnings,
     )
 
 
@@ -49,12 +50,14 @@ def rows_of(markdown):
 
 def test_bench_is_a_table():
     """Each device that was measured has its row: median, spread, ratio to the CPU, warnings."""
-    found = comparison(timing("cpu", [0.4, 0.4, 0.4]), timing("cuda", [0.1, 0.1, 0.1], ("busy",)))
+    spread = timing("cuda", [0.05, 0.1, 0.2])
+    found = comparison(timing("cpu", [0.4, 0.4, 0.4]), spread)
     rows = rows_of("\n".join(bench_section([found])))
 
     assert rows[1][:3] == ["ResNet-18", "cpu", "400 ms"]
     assert rows[2][:3] == ["ResNet-18", "cuda", "100 ms"]
-    assert rows[2][4:] == ["4.00 times as fast", "busy"]
+    assert spread.warnings
+    assert rows[2][4:] == ["4.00 times as fast", cell("; ".join(spread.warnings))]
 
 
 def test_a_device_that_was_not_measured_has_no_row():
@@ -69,7 +72,7 @@ def test_a_device_that_was_not_measured_has_no_row():
 @pytest.mark.parametrize(("machine", "words"), [(LINUX, "not usable"), (MAC, "usable")])
 def test_the_doctor_is_summed_up(tmp_path, capsys, machine, words):
     """The verdict, every finding with its fix, and the folded snapshot, as the doctor's own JSON has them."""
-    report = Report.of(machine)
+    report = DoctorReport.of(machine)
     text = summary(tmp_path, capsys, doctor=report.to_json())
 
     assert f"**MPS is {words} on this machine.**" in text
@@ -88,6 +91,23 @@ def test_grading_is_summed_up(tmp_path, capsys):
 
     assert "| 04_a | full points | 18 of 18 |" in text
     assert "| 07_b | exit code 1 | 17 \\| 19 |" in text
+
+
+def test_known_faults_are_summed_up(tmp_path, capsys):
+    """Counts and warnings are said; a fault that is present has a row with its link, one that is right has none."""
+    answers = tuple(
+        FaultAnswer(fault.id, FaultState.PRESENT if fault.id == "pytorch#190052" else FaultState.RIGHT, "2 | differ")
+        for fault in all_known_faults()
+    )
+    report = KnownFaultsReport("mps", "torch 2.13.0", answers, 21.4, ("asked | once",))
+    text = summary(tmp_path, capsys, known=json.loads(json.dumps(report.to_dict())))
+    rows = [row for row in rows_of(text) if row[0] != "issue"]
+
+    assert "Asked on mps in 21 s: 1 present" in text
+    assert "Warning: asked \\| once." in text
+    assert [row[0] for row in rows] == ["pytorch#190052"]
+    assert rows[0][2:4] == ["present", "2 \\| differ"]
+    assert "https://github.com/pytorch/pytorch/issues/190052" in rows[0][-1]
 
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", '{"mps_usable": true}'])
