@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from course_utils.cli.usage import UsageError, require_torch
-from course_utils.memory.estimate import MODES, OPTIMIZERS
+from course_utils.memory.settings import MODES, OPTIMIZERS
 
 if TYPE_CHECKING:
     from course_utils.memory.fit import Fit

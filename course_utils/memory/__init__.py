@@ -4,8 +4,9 @@ Nothing here loads torch before a model is traced, so `course memory --explain` 
 """
 
 from course_utils.memory.budget import MemoryBudget, memory_budget
-from course_utils.memory.estimate import MemoryEstimate, estimate_memory
+from course_utils.memory.estimate import estimate_memory
 from course_utils.memory.fit import Fit, fits
+from course_utils.memory.footprint import MemoryEstimate
 from course_utils.memory.out_of_memory import OutOfMemory, explain_out_of_memory
 from course_utils.reporting.units import format_bytes
 

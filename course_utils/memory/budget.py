@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from course_utils.devices import chips
 from course_utils.devices.environment_variables import (
@@ -19,14 +18,14 @@ from course_utils.devices.environment_variables import (
 from course_utils.devices.machine import this_chip
 from course_utils.memory.working_set import recommended_bytes, recommended_share
 from course_utils.reporting.near_names import suggest
-from course_utils.reporting.tables import html_table, text_table
+from course_utils.reporting.results import TableResult
 from course_utils.reporting.units import GIB, format_bytes
 
 PUBLISHED = "the smaller published share of RAM (course_utils/data/working_set.json)"
 
 
 @dataclass(frozen=True, repr=False)
-class MemoryBudget:
+class MemoryBudget(TableResult):
     """The memory of one Mac, in bytes.
 
     Args:
@@ -36,7 +35,7 @@ class MemoryBudget:
         hard_limit_bytes: where torch refuses to allocate: a factor of the recommended working set, 1.7 by default,
             so usually above the RAM; None where the limit is switched off.
         source: how the recommended working set is known.
-        warnings: reasons to doubt the numbers.
+        warnings: what is wrong or dangerous about them.
     """
 
     name: str
@@ -56,27 +55,17 @@ class MemoryBudget:
             ["torch's hard limit", limit, "torch raises 'MPS backend out of memory'"],
         ]
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The source of the numbers, and the doubts."""
-        return (f"recommended: {self.source}", *(f"! {warning}" for warning in self.warnings))
+    def title(self) -> str:
+        """Return the Mac in words."""
+        return self.name
 
-    def __str__(self) -> str:
-        return "\n".join([self.name, *text_table(self.rows()), *(f"  {note}" for note in self.notes)])
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        return html_table(self.name, self.rows(), self.notes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
-        return asdict(self)
+    def notes(self) -> list[str]:
+        """Return how the recommended working set is known."""
+        return [f"recommended: {self.source}"]
 
 
 def memory_budget(chip: str | None = None, ram_gb: float | None = None) -> MemoryBudget:
-    """Say what a Mac offers: this one, or one described by its chip and RAM.
+    """Return what a Mac offers: this one, or one described by its chip and RAM.
 
     Args:
         chip: a chip's name, such as "M4" or "M1 Pro".
@@ -97,7 +86,7 @@ def memory_budget(chip: str | None = None, ram_gb: float | None = None) -> Memor
 def describe_budget(
     chip: str | None = None, ram_gb: float | None = None, *, watermark: WatermarkRatio | None = None
 ) -> MemoryBudget:
-    """Compute the budget of a described Mac; nothing here reads the machine.
+    """Return the budget of a described Mac; nothing here reads the machine.
 
     Args:
         chip: a chip's name, or None for any.

@@ -7,21 +7,24 @@ from typing import Any, Literal
 
 from course_utils.memory.budget import MemoryBudget
 from course_utils.memory.footprint import PHASES, BatchPeaks, MemoryEstimate
-from course_utils.reporting.tables import html_table
+from course_utils.reporting.results import TableResult
 from course_utils.reporting.units import format_bytes
 
-Verdict = Literal["comfortable", "will page", "impossible"]
+FitVerdict = Literal["comfortable", "tight", "will page", "impossible"]
+# the rest of the recommended working set is for what an estimate does not count: compiled graphs, the allocator's
+# cache, the screen and other programs that use the GPU
+COMFORTABLE_SHARE = 0.9
 # beyond this, a line through the smaller batches does not describe the largest
 LARGEST_DEVIATION = 0.02
 
 
 @dataclass(frozen=True, repr=False)
-class Fit:
+class Fit(TableResult):
     """The answer to "does it fit".
 
     Args:
-        verdict: "comfortable" (within the recommended working set), "will page" (beyond it, within torch's limit) or
-            "impossible" (beyond the limit: torch refuses).
+        verdict: "comfortable" (within 90 % of the recommended working set), "tight" (within it), "will page" (beyond
+            it, within torch's limit) or "impossible" (beyond the limit: torch refuses).
         reason: one sentence with the numbers.
         largest_batch: the largest batch that stays comfortable; 0 where none does, None where it is unknown.
         batch_reason: how the largest batch is known.
@@ -29,7 +32,7 @@ class Fit:
         budget: what the Mac offers.
     """
 
-    verdict: Verdict
+    verdict: FitVerdict
     reason: str
     largest_batch: int | None
     batch_reason: str
@@ -38,12 +41,12 @@ class Fit:
 
     @property
     def comfortable(self) -> bool:
-        """True where the peak stays within the recommended working set."""
+        """Whether the peak leaves room for everything else that uses the GPU."""
         return self.verdict == "comfortable"
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The doubts of the estimate and of the budget."""
+        """The warnings of the estimate and of the budget."""
         return self.estimate.warnings + self.budget.warnings
 
     def rows(self) -> list[list[str]]:
@@ -61,16 +64,12 @@ class Fit:
         batch = "unknown" if self.largest_batch is None else f"{self.largest_batch:,}"
         return f"{self.verdict}: {self.reason}\n  largest comfortable batch: {batch} ({self.batch_reason})"
 
+    def title(self) -> str:
+        """Return which model, on which Mac."""
+        return f"{self.estimate.label} on {self.budget.name}"
+
     def __str__(self) -> str:
-        return "\n".join([self.summary, *(f"  ! {warning}" for warning in self.warnings)])
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        return html_table(
-            f"{self.estimate.label} on {self.budget.name}", self.rows(), [f"! {warning}" for warning in self.warnings]
-        )
+        return "\n".join([self.summary, *(f"  warning: {warning}" for warning in self.warnings)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -85,7 +84,7 @@ class Fit:
 
 
 def fits(estimate: MemoryEstimate, budget: MemoryBudget) -> Fit:
-    """Decide whether a model fits on a Mac.
+    """Return whether a model fits on a Mac.
 
     The recommended working set is the capacity; the hard limit never is, since it lies above the RAM: a step between
     the two runs, slowly, from swap (pytorch #105839).
@@ -95,15 +94,21 @@ def fits(estimate: MemoryEstimate, budget: MemoryBudget) -> Fit:
         budget: what the Mac offers, from `memory_budget`.
     """
     verdict, reason = _judge(estimate.peak_bytes, budget)
-    largest, why = _largest_batch(estimate, budget.recommended_bytes)
+    largest, why = _largest_batch(estimate, int(COMFORTABLE_SHARE * budget.recommended_bytes))
     return Fit(verdict, reason, largest, why, estimate, budget)
 
 
-def _judge(peak_bytes: int, budget: MemoryBudget) -> tuple[Verdict, str]:
+def _judge(peak_bytes: int, budget: MemoryBudget) -> tuple[FitVerdict, str]:
     peak, recommended = format_bytes(peak_bytes), format_bytes(budget.recommended_bytes)
-    if peak_bytes <= budget.recommended_bytes:
-        share = peak_bytes / budget.recommended_bytes
-        return "comfortable", f"the peak of {peak} is {share:.0%} of the recommended working set of {recommended}"
+    share = peak_bytes / budget.recommended_bytes
+    if share <= 1:
+        reason = f"the peak of {peak} is {share:.0%} of the recommended working set of {recommended}"
+        if share <= COMFORTABLE_SHARE:
+            return "comfortable", reason
+        return "tight", (
+            f"{reason}, which compiled graphs, macOS's screen and every other program on the GPU share: close the "
+            "browser and other programs, or use a smaller batch"
+        )
     if budget.hard_limit_bytes is None or peak_bytes <= budget.hard_limit_bytes:
         limit = "no limit stops it" if budget.hard_limit_bytes is None else "torch's limit lets it run"
         ram = format_bytes(budget.ram_bytes)
@@ -119,7 +124,7 @@ def _judge(peak_bytes: int, budget: MemoryBudget) -> tuple[Verdict, str]:
 
 
 def predict_peak(points: tuple[BatchPeaks, ...], batch: int) -> float:
-    """Predict the peak of a batch from traced ones, in bytes: a line for each phase through the two nearest batches.
+    """Return the peak of a batch from traced ones, in bytes: a line for each phase through the two nearest batches.
 
     Phases are lines of their own, since an optimizer step costs the same whatever the batch.
     """
@@ -150,7 +155,7 @@ def _largest_batch(estimate: MemoryEstimate, capacity_bytes: int) -> tuple[int |
 
 
 def _how_known(points: tuple[BatchPeaks, ...], batch: int) -> str:
-    """Say where a batch lies among the traced ones, and so how far to trust its peak."""
+    """Return where a batch lies among the traced ones, and so how far to trust its peak."""
     traced = [point.batch for point in points]
     if batch < traced[0]:
         return f"below the smallest traced batch, {traced[0]}, so a rough guess: estimate again with this batch"

@@ -1,13 +1,15 @@
-"""What an estimate says: the parts of a model's memory, what is alive at the worst moment, and the doubts."""
+"""What an estimate is: the parts of a model's memory, and what is alive at the peak."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from course_utils.reporting.tables import html_table, text_table
+from course_utils.reporting.results import TableResult
 from course_utils.reporting.units import format_bytes
 
+# a part smaller than this share of the peak is not worth a sentence
+WORTH_A_NOTE = 0.01
 PHASES = ("forward pass", "backward pass", "optimizer step")
 
 
@@ -30,7 +32,7 @@ class BatchPeaks:
 
 
 @dataclass(frozen=True, repr=False)
-class MemoryEstimate:
+class MemoryEstimate(TableResult):
     """The memory that a model needs for one step, from a trace that allocated nothing.
 
     Args:
@@ -39,6 +41,8 @@ class MemoryEstimate:
         dtype: the floating-point dtype of the parameters, such as "float32".
         device: whose way through attention was traced, "mps" or "cpu".
         optimizer: its name, or "none".
+        keeps_output: whether the training loop keeps the output in a variable.
+        accumulate_steps: batches whose gradients are summed before the optimizer steps.
         input_shapes: the inputs as text, such as "8x3x224x224 float32".
         batch: examples in one step, or None where inputs have no common batch dimension.
         n_parameters: number of parameters.
@@ -50,9 +54,10 @@ class MemoryEstimate:
         optimizer_bytes: the optimizer's state.
         activations_bytes: what the forward pass saved for the backward pass, when it ends; each storage once,
             without weights, buffers and inputs.
+        output_bytes: the model's output. At the peak it is a part of its own only where nothing saved it.
         kv_cache_bytes: keys and values that a decoder keeps for the tokens so far.
-        at_peak_bytes: pairs (part, bytes) at the worst moment; their sum is `peak_bytes`. "workspace" is what no part
-            claims: results in flight and temporaries.
+        at_peak_bytes: pairs (part, bytes) at the peak; their sum is `peak_bytes`. "workspace" is what no part claims:
+            intermediate results and temporaries.
         peaks_by_batch: the traced peaks, one for each batch size tried; the first is this estimate's.
         largest_tensor_bytes: the largest single tensor.
         torch_version: the torch that traced.
@@ -64,6 +69,8 @@ class MemoryEstimate:
     dtype: str
     device: str
     optimizer: str
+    keeps_output: bool
+    accumulate_steps: int
     input_shapes: tuple[str, ...]
     batch: int | None
     n_parameters: int
@@ -74,6 +81,7 @@ class MemoryEstimate:
     gradients_bytes: int
     optimizer_bytes: int
     activations_bytes: int
+    output_bytes: int
     kv_cache_bytes: int
     at_peak_bytes: tuple[tuple[str, int], ...]
     peaks_by_batch: tuple[BatchPeaks, ...]
@@ -83,7 +91,7 @@ class MemoryEstimate:
 
     @property
     def peak_bytes(self) -> int:
-        """All that is alive at the worst moment."""
+        """All that is alive at the peak."""
         return sum(n_bytes for _, n_bytes in self.at_peak_bytes)
 
     @property
@@ -96,10 +104,11 @@ class MemoryEstimate:
         """What is alive at the peak and belongs to no other part."""
         return dict(self.at_peak_bytes)["workspace"]
 
-    @property
-    def headline(self) -> str:
-        """One sentence: what, and how much at the peak."""
+    def title(self) -> str:
+        """Return one sentence: what, and how much at the peak."""
         what = f"training with {self.optimizer}" if self.mode == "train" else "evaluation"
+        if self.mode == "train" and self.accumulate_steps > 1:
+            what += f", gradients of {self.accumulate_steps} batches summed"
         return (
             f"{self.label}, {what}, {self.dtype}, inputs {', '.join(self.input_shapes)}: "
             f"peak {format_bytes(self.peak_bytes)}, in the {self.peak_phase}"
@@ -115,6 +124,7 @@ class MemoryEstimate:
             ("gradients", self.gradients_bytes),
             ("optimizer state", self.optimizer_bytes),
             ("activations", self.activations_bytes),
+            ("output", self.output_bytes if at_peak["output"] else 0),
             ("KV cache", self.kv_cache_bytes),
             ("workspace", self.workspace_bytes),
         )
@@ -126,22 +136,18 @@ class MemoryEstimate:
         ]
         return [*rows, ["peak", "", format_bytes(self.peak_bytes)]]
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What the numbers leave out, and their doubts."""
-        scope = (
+    def notes(self) -> list[str]:
+        """Return what the numbers leave out, and what the loop itself keeps alive."""
+        notes = [
             "counted: tensors that torch allocates; not counted: compiled graphs and kernels, Python, other programs"
-        )
-        return (scope, *(f"! {warning}" for warning in self.warnings))
-
-    def __str__(self) -> str:
-        return "\n".join([self.headline, *text_table(self.rows()), *(f"  {note}" for note in self.notes)])
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        return html_table(self.headline, self.rows(), self.notes)
+        ]
+        kept_bytes = dict(self.at_peak_bytes)["output"]
+        if kept_bytes >= WORTH_A_NOTE * self.peak_bytes:
+            notes.append(
+                f"the loop keeps the output ({format_bytes(kept_bytes)}) alive at the peak: `del` it before backward() "
+                "or compute the loss in a function that returns nothing else (keeps_output=False)"
+            )
+        return notes
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON, with the peak."""

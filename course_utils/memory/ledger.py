@@ -1,4 +1,4 @@
-"""Which storages are alive while a model runs, by what they are for, and how much that was at the worst moment.
+"""Count which storages are alive while a model runs, by what they are for, and the peak.
 
 The ledger sees every operator below autograd and enters the storage of each result; a weak reference takes it out
 again when torch frees it. It counts meta and fake tensors like real ones, so nothing has to be allocated.
@@ -7,19 +7,29 @@ again when torch frees it. It counts meta and fake tensors like real ones, so no
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-# what a storage can be for; "workspace" is what nobody claimed: results in flight, temporaries, the loss
-CATEGORIES = ("parameters", "buffers", "inputs", "optimizer state", "gradients", "activations", "workspace")
+# what a storage can be for; "output" is the model's result where nothing saved it for the backward pass, "workspace"
+# what no part claims: intermediate results, temporaries, the loss
+CATEGORIES = (
+    "parameters",
+    "buffers",
+    "inputs",
+    "optimizer state",
+    "gradients",
+    "activations",
+    "output",
+    "workspace",
+)
 
 
 class StorageLedger(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Counts live storages by category, and keeps the count of the worst moment.
+    """Counts live storages by category, and keeps the counts at the peak of each phase.
 
     While the mode is active, results of operators enter as "workspace". `file` moves a storage to another category:
     what is saved for the backward pass to "activations", what lands in `.grad` to "gradients".
@@ -30,14 +40,30 @@ class StorageLedger(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._entries: dict[int, tuple[str, int, weakref.ref[torch.UntypedStorage]]] = {}
         self.live_bytes = dict.fromkeys(CATEGORIES, 0)
         self.total_bytes = 0
-        self.peak_bytes = 0
-        self.at_peak_bytes = dict(self.live_bytes)
-        self.phase_peak_bytes = 0
         self.largest_bytes = 0
+        self.peaks_bytes: dict[str, dict[str, int]] = {}
+        self.start_phase("")
 
-    def start_phase(self) -> None:
-        """Begin to count the peak of a new phase."""
-        self.phase_peak_bytes = self.total_bytes
+    def start_phase(self, name: str) -> None:
+        """Begin to count the peak of a phase."""
+        self._phase = name
+        self._phase_peak_bytes = self.total_bytes
+        self.peaks_bytes[name] = dict(self.live_bytes)
+
+    def raise_peak(self, category: str, n_bytes: int) -> None:
+        """Add storages that the ledger did not see, alive at the peak of this phase so far, to that peak."""
+        self._phase_peak_bytes += n_bytes
+        self.peaks_bytes[self._phase][category] += n_bytes
+
+    @property
+    def peak_bytes(self) -> int:
+        """The largest peak of a phase."""
+        return sum(self.at_peak_bytes.values())
+
+    @property
+    def at_peak_bytes(self) -> dict[str, int]:
+        """The counts at the largest peak of a phase, by category."""
+        return max(self.peaks_bytes.values(), key=lambda counts: sum(counts.values()))
 
     def file(self, tensor: torch.Tensor, category: str, *, only_from: str | None = None) -> None:
         """Enter a tensor's storage under a category, or move it there.
@@ -47,7 +73,7 @@ class StorageLedger(TorchDispatchMode):  # type: ignore[no-untyped-call]
             category: one of `CATEGORIES`.
             only_from: move a storage only if it is in this category now; new ones enter in any case.
         """
-        for storage in _storages(tensor):
+        for storage in storages_of([tensor]):
             key = storage._cdata
             known = self._entries.get(key)
             if known is not None and only_from is not None and known[0] != only_from:
@@ -63,6 +89,11 @@ class StorageLedger(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self.largest_bytes = max(self.largest_bytes, n_bytes)
         self._note_peak()
 
+    def category_of(self, storage: torch.UntypedStorage) -> str | None:
+        """Return the category of a storage; None for one that is not counted."""
+        known = self._entries.get(storage._cdata)
+        return None if known is None else known[0]
+
     def _forget(self, key: int) -> Callable[[weakref.ref[torch.UntypedStorage]], None]:
         def forget(_: weakref.ref[torch.UntypedStorage]) -> None:
             category, n_bytes, _reference = self._entries.pop(key)
@@ -75,11 +106,10 @@ class StorageLedger(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.total_bytes += n_bytes
 
     def _note_peak(self) -> None:
-        self.phase_peak_bytes = max(self.phase_peak_bytes, self.total_bytes)
         # also when equal: a storage that was just claimed belongs to its new category at the peak too
-        if self.total_bytes >= self.peak_bytes:
-            self.peak_bytes = self.total_bytes
-            self.at_peak_bytes = dict(self.live_bytes)
+        if self.total_bytes >= self._phase_peak_bytes:
+            self._phase_peak_bytes = self.total_bytes
+            self.peaks_bytes[self._phase] = dict(self.live_bytes)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
@@ -89,10 +119,11 @@ class StorageLedger(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
 
-def _storages(tensor: torch.Tensor) -> Iterator[torch.UntypedStorage]:
-    """Find the storages of a tensor; a sparse one has two."""
-    if tensor.layout == torch.strided:
-        yield tensor.untyped_storage()
-    elif tensor.layout == torch.sparse_coo:
-        yield tensor._indices().untyped_storage()
-        yield tensor._values().untyped_storage()
+def storages_of(tensors: Iterable[torch.Tensor]) -> Iterator[torch.UntypedStorage]:
+    """Iterate over the storages of tensors; a sparse COO tensor has two."""
+    for tensor in tensors:
+        if tensor.layout == torch.strided:
+            yield tensor.untyped_storage()
+        elif tensor.layout == torch.sparse_coo:
+            yield tensor._indices().untyped_storage()
+            yield tensor._values().untyped_storage()

@@ -11,7 +11,7 @@ from typing import Any
 
 
 def measure_cpu_peak(fn: Callable[[], Any]) -> int:
-    """Measure how many bytes torch's CPU allocator held at the worst moment of a call, beyond those it held before.
+    """Measure the peak that torch's CPU allocator held during a call, beyond what it held before, in bytes.
 
     Args:
         fn: the callable; what it returns is kept until the measurement ends. Nothing that was alive before the call

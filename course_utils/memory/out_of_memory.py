@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from course_utils.devices.environment_variables import DEFAULT_RATIOS, HIGH_WATERMARK, WHERE_TO_SET
 from course_utils.memory.working_set import ram_for
-from course_utils.reporting.tables import html_table, text_table
+from course_utils.reporting.results import TableResult
+from course_utils.reporting.tables import text_table
 from course_utils.reporting.units import GIB, format_bytes, parse_size
 
 _SIZE = r"(\d+(?:\.\d+)?\s*(?:bytes|[KMGT]i?B))"
@@ -37,7 +38,7 @@ NO_GUARD = (
 
 
 @dataclass(frozen=True, repr=False)
-class OutOfMemory:
+class OutOfMemory(TableResult):
     """What an out-of-memory message of MPS says, in bytes.
 
     Args:
@@ -91,11 +92,13 @@ class OutOfMemory:
         lines = [*text_table(self.rows(), indent=""), *self.findings]
         return "\n".join([*lines, "What helps:", *(f"  - {line}" for line in self.advice)])
 
-    def __repr__(self) -> str:
-        return str(self)
+    def title(self) -> str:
+        """Return what was explained."""
+        return "An out-of-memory message of MPS"
 
-    def _repr_html_(self) -> str:
-        return html_table("An out-of-memory message of MPS", self.rows(), [*self.findings, *self.advice])
+    def notes(self) -> list[str]:
+        """Return what the numbers mean, and what helps."""
+        return [*self.findings, *self.advice]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON, with the sum and the capacity."""

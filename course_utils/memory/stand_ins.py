@@ -1,7 +1,7 @@
 """Tensors that stand for a model's real ones while it is traced: fake, meta, or copies on the CPU.
 
 Fake CPU tensors (torch._subclasses, the tensors that torch.compile traces with) follow the CPU's route through the
-dispatcher and hold no numbers. Where a model mixes in meta tensors of its own, plain meta tensors do; where it reads
+dispatcher and hold no numbers. StandIn a model mixes in meta tensors of its own, plain meta tensors do; where it reads
 numbers, only a real run on copies can tell.
 """
 
@@ -17,13 +17,14 @@ from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-Where = Literal["fake", "meta", "real"]
-Device = Literal["mps", "cpu"]
+from course_utils.memory.settings import RouteDevice
+
+StandIn = Literal["fake", "meta", "real"]
 
 
 @contextlib.contextmanager
-def stage(where: Where, device: Device) -> Iterator[None]:
-    """Set the scene for a trace: fake tensors if wanted, and the device's way through attention.
+def tracing_context(where: StandIn, device: RouteDevice) -> Iterator[None]:
+    """Trace with fake tensors if wanted, and along the device's route through attention.
 
     On MPS training goes through the composite attention that keeps the attention matrix, and encoder layers have no
     fused fast path (torch 2.9-2.14); on the CPU torch chooses as it does in a real run.
@@ -59,7 +60,7 @@ def _no_encoder_fast_path() -> Iterator[None]:
         torch.backends.mha.set_fastpath_enabled(before)
 
 
-def stand_in(tensor: torch.Tensor, where: Where, dtype: torch.dtype | None) -> torch.Tensor:
+def stand_in(tensor: torch.Tensor, where: StandIn, dtype: torch.dtype | None) -> torch.Tensor:
     """Make a tensor of the same shape and layout; only a "real" one has the same numbers.
 
     Args:
@@ -80,7 +81,7 @@ def stand_in(tensor: torch.Tensor, where: Where, dtype: torch.dtype | None) -> t
     return torch.empty(tensor.shape, dtype=chosen, device=device)
 
 
-def stand_in_parameters(model: nn.Module, where: Where, dtype: torch.dtype | None) -> dict[str, nn.Parameter]:
+def stand_in_parameters(model: nn.Module, where: StandIn, dtype: torch.dtype | None) -> dict[str, nn.Parameter]:
     """Make stand-ins of a model's parameters by name; a tied one appears once, and frozen ones stay frozen."""
     return {
         name: nn.Parameter(stand_in(parameter, where, dtype), requires_grad=parameter.requires_grad)
@@ -89,7 +90,7 @@ def stand_in_parameters(model: nn.Module, where: Where, dtype: torch.dtype | Non
 
 
 def resize_batch(value: Any, dimension: int, old: int, new: int) -> Any:
-    """Give a tensor another batch size, where its size in that dimension is the old batch; leave others alone.
+    """Return a tensor with another batch size, where its size in that dimension is the old batch.
 
     Returns:
         A meta tensor for a changed batch, else the value itself.

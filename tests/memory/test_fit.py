@@ -1,5 +1,6 @@
-"""Does it fit: three verdicts with a reason, and a largest batch that really is the largest."""
+"""Does it fit: four verdicts with a reason, and a largest batch that really is the largest."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ import torch
 from torch import nn
 
 from course_utils import estimate_memory, fits, load_workload, memory_budget
-from course_utils.memory.fit import predict_peak
+from course_utils.memory.fit import COMFORTABLE_SHARE, predict_peak
 from course_utils.memory.footprint import BatchPeaks
 from course_utils.reporting.units import GIB
 
@@ -33,7 +34,8 @@ def needing(estimate, n_bytes):
 @pytest.mark.parametrize(
     ("gib", "verdict", "word"),
     [
-        (10, "comfortable", "of the recommended working set"),
+        (9, "comfortable", "of the recommended working set"),
+        (10.25, "tight", "close the browser"),
         (12, "will page", "of 16.0 GiB RAM"),
         (17, "will page", "and the RAM of 16.0 GiB"),
         (19, "impossible", "hard limit of 18.1 GiB"),
@@ -41,7 +43,7 @@ def needing(estimate, n_bytes):
 )
 def test_verdicts(estimate, gib, verdict, word):
     """The recommended working set, not the hard limit, is the capacity; each verdict gives its numbers."""
-    fit = fits(needing(estimate, gib * GIB), memory_budget("M4", 16))
+    fit = fits(needing(estimate, int(gib * GIB)), memory_budget("M4", 16))
 
     assert fit.verdict == verdict
     assert word in fit.reason
@@ -66,10 +68,11 @@ def test_the_largest_batch_is_the_largest(name):
 
     def peak(batch):
         shape = (batch, *images.shape[1:])
-        return estimate_memory(model, torch.empty(shape, dtype=images.dtype, device="meta")).peak_bytes
+        examples = torch.empty(shape, dtype=images.dtype, device="meta")
+        return estimate_memory(model, examples, batch_dimension=None).peak_bytes
 
-    assert peak(largest) <= budget.recommended_bytes
-    assert peak(largest + max(1, largest // 64)) > budget.recommended_bytes
+    assert peak(largest) <= COMFORTABLE_SHARE * budget.recommended_bytes
+    assert peak(largest + max(1, largest // 64)) > COMFORTABLE_SHARE * budget.recommended_bytes
 
 
 def test_how_the_largest_batch_is_known(estimate):
@@ -78,7 +81,9 @@ def test_how_the_largest_batch_is_known(estimate):
     straight = replace(estimate, peaks_by_batch=points)
 
     def how(capacity_bytes):
-        fit = fits(straight, replace(memory_budget("M4", 16), recommended_bytes=capacity_bytes))
+        fit = fits(
+            straight, replace(memory_budget("M4", 16), recommended_bytes=math.ceil(capacity_bytes / COMFORTABLE_SHARE))
+        )
         return fit.largest_batch, fit.batch_reason
 
     assert how(20_000) == (
@@ -125,10 +130,10 @@ def test_a_crooked_line_is_called_a_guess(estimate):
 
 
 def test_it_prints_and_goes_to_json(estimate):
-    """The verdict prints as text and HTML with the doubts of both sides, and keeps both as data."""
+    """The verdict prints as text and HTML with the warnings of both sides, and keeps both as data."""
     fit = fits(estimate, memory_budget("M4"))
 
     assert str(fit).startswith("comfortable: the peak of")
-    assert "! no RAM was given" in str(fit)
+    assert "warning: no RAM was given" in str(fit)
     assert "largest comfortable batch" in fit._repr_html_()
     assert fit.to_dict()["budget"]["ram_bytes"] == 32 * GIB

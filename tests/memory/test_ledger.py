@@ -1,4 +1,4 @@
-"""The ledger counts live storages once, by what they are for, and keeps the worst moment."""
+"""The ledger counts live storages once, by what they are for, and keeps the peak."""
 
 import torch
 

@@ -4,14 +4,14 @@ import pytest
 import torch
 from torch import nn
 
-from course_utils.memory.stand_ins import resize_batch, stage, stand_in, stand_in_parameters
+from course_utils.memory.stand_ins import resize_batch, stand_in, stand_in_parameters, tracing_context
 
 
 @pytest.mark.parametrize("where", ["fake", "meta", "real"])
 def test_layout_is_kept(where):
     """A channels-last tensor stays channels-last, and integers keep their dtype."""
     images = torch.zeros(2, 3, 4, 4).to(memory_format=torch.channels_last)
-    with stage(where, "cpu"):
+    with tracing_context(where, "cpu"):
         made = stand_in(images, where, torch.bfloat16)
         tokens = stand_in(torch.zeros(2, 3, dtype=torch.int64), where, torch.bfloat16)
 
@@ -22,7 +22,7 @@ def test_layout_is_kept(where):
 @pytest.mark.parametrize("where", ["fake", "meta"])
 def test_an_expanded_tensor_is_written_out(where):
     """A device copy of an expanded tensor holds every element, as `.to("mps")` makes it."""
-    with stage(where, "cpu"):
+    with tracing_context(where, "cpu"):
         made = stand_in(torch.zeros(1).expand(10), where, None)
 
     assert made.untyped_storage().nbytes() == 40
@@ -55,10 +55,10 @@ def test_only_the_batch_is_resized():
     assert resize_batch("text", 0, 8, 16) == "text"
 
 
-def test_the_stage_is_struck():
-    """Torch's choice of kernels is as before once the stage is left."""
+def test_the_context_ends():
+    """Torch's choice of kernels is as before after the trace."""
     before = torch.backends.mha.get_fastpath_enabled(), torch.backends.cuda.flash_sdp_enabled()
-    with stage("meta", "mps"):
+    with tracing_context("meta", "mps"):
         assert not torch.backends.mha.get_fastpath_enabled()
 
     assert (torch.backends.mha.get_fastpath_enabled(), torch.backends.cuda.flash_sdp_enabled()) == before
