@@ -50,6 +50,7 @@ _HOME = {
     "estimate_memory": "memory",
     "fits": "memory",
     "memory_budget": "memory",
+    "ask_known_faults": "numerics.known_faults",
     "compare_numerics": "numerics",
 }
 
@@ -67,6 +68,7 @@ __all__ = [
     "ToyDevice",
     "Workload",
     "__version__",
+    "ask_known_faults",
     "audit",
     "benchmark",
     "compare_devices",
@@ -108,6 +110,7 @@ if TYPE_CHECKING:
     from course_utils.exercises.task import Task, in_student_process
     from course_utils.memory import estimate_memory, fits, memory_budget
     from course_utils.numerics import compare_numerics
+    from course_utils.numerics.known_faults import ask_known_faults
     from course_utils.reporting.units import format_duration
 
 

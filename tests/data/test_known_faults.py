@@ -4,6 +4,7 @@ from datetime import date
 from urllib.parse import urlsplit
 
 import pytest
+from support.paths import ROOT
 
 from course_utils.data.known_faults import BASES, all_known_faults, known_fault
 from course_utils.data.versions import exactly
@@ -32,6 +33,18 @@ def test_every_fault_is_complete():
         assert 2022 <= fault.reported <= date.fromisoformat(fault.looked_at).year
         for version in (fault.seen_in, fault.repaired_in, fault.macos_from, fault.macos_below):
             assert version is None or exactly(version)
+
+
+def test_pages_count_right():
+    """Where a page says how many faults there are, it is what the data hold."""
+    asked = [fault for fault in FAULTS if fault.not_asked is None and fault.needs_gib is None]
+    views = [fault for fault in FAULTS if fault.kind in ("strides", "offsets")]
+    lesson = (ROOT / "notebooks/08_trust_but_verify.ipynb").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    assert f"Of the {len(FAULTS)} silent faults" in lesson
+    assert f"{len(views)} need such strides" in lesson
+    assert f"asks this machine for {len(asked)} of the {len(FAULTS)} silent faults" in readme
 
 
 @pytest.mark.parametrize(
