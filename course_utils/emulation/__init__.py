@@ -18,6 +18,8 @@ from course_utils.devices import torch_start  # noqa: F401  (records the environ
 
 # public name -> the module that holds it
 _HOME = {
+    "CountedMps": "counted_device",
+    "counted_mps": "counted_device",
     "EmulatedMps": "context",
     "emulated_mps": "context",
     "KernelTable": "kernels",
@@ -33,6 +35,7 @@ _HOME = {
 
 __all__ = [
     "Copy",
+    "CountedMps",
     "EmulatedMps",
     "Fallback",
     "HostWait",
@@ -40,6 +43,7 @@ __all__ = [
     "Ledger",
     "Location",
     "OperatorCall",
+    "counted_mps",
     "emulated_mps",
     "is_active",
     "mps_kernels",
@@ -48,6 +52,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from course_utils.emulation.context import EmulatedMps, emulated_mps
+    from course_utils.emulation.counted_device import CountedMps, counted_mps
     from course_utils.emulation.events import OperatorCall
     from course_utils.emulation.kernels import KernelTable, mps_kernels
     from course_utils.emulation.ledger import Copy, Fallback, HostWait, Ledger

@@ -9,13 +9,12 @@ import torch
 from course_utils.emulation import messages
 from course_utils.emulation.events import Kernel
 from course_utils.emulation.generator import EmulatedGenerator
+from course_utils.emulation.host_waits import INDEXING
 from course_utils.emulation.mps_only import STAND_INS
 from course_utils.emulation.refusals import MpsRule, refusal
 from course_utils.emulation.runtime import Runtime
 from course_utils.emulation.tensor import DENSE_ONLY, follow_cpu, from_cpu, is_emulated, storage_of, to_cpu_view
 
-# a mask among the indices becomes `nonzero`, whose result the host needs (expandTensors in C++)
-INDEXING = frozenset({"index.Tensor", "index.Tensor_out", "_index_put_impl_", "_unsafe_index.Tensor"})
 _TENSOR_TYPES = ("Tensor", "Optional[Tensor]")
 
 
@@ -126,7 +125,7 @@ class Arguments:
         if self.traits.name in INDEXING and 0 not in self.cpu_positions:
             for index in self.args[1]:
                 if isinstance(index, torch.Tensor) and id(index) not in self.originals:
-                    self.runtime.note_copy("to mps", index.nbytes, blocking=True, cause="index on the CPU")
+                    self.runtime.recorder.note_copy("to mps", index.nbytes, blocking=True, cause="index on the CPU")
             return
         text = messages.mixed_devices(
             self.traits.name,

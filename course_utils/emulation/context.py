@@ -46,6 +46,7 @@ class EmulatedMps:
     """
 
     device = DEVICE
+    counts = True  # `ledger()` counts what happens
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime

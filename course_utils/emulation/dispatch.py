@@ -11,25 +11,11 @@ from typing import Any
 
 import torch
 
-from course_utils.emulation.call import INDEXING, Arguments, OperatorTraits
+from course_utils.emulation.call import Arguments, OperatorTraits
 from course_utils.emulation.events import Kernel
+from course_utils.emulation.host_waits import INDEXING, WAITS, wait_of
 from course_utils.emulation.runtime import Runtime
 
-# the host reads a result of these to go on: sizes that depend on data, or a Python value (torch 2.9 to 2.15)
-_WAITS = {
-    "equal": "equal",
-    "nonzero": "nonzero",
-    "masked_select": "boolean mask",
-    "_unique2": "unique",
-    "_unique": "unique",
-    "unique_dim": "unique",
-    "unique_consecutive": "unique",
-    "unique_dim_consecutive": "unique",
-    "bincount": "bincount",
-    "repeat_interleave.Tensor": "repeat_interleave",
-    "masked_fill_.Tensor": "masked_fill_ with a tensor value",
-}
-_MASKS = (torch.bool, torch.uint8)
 _HALF = (torch.float16, torch.bfloat16)
 
 
@@ -94,19 +80,17 @@ def make_native(runtime: Runtime, traits: OperatorTraits) -> Kernel:
         view_kernel = _make_view(runtime, traits)
         if view_kernel is not None:
             return view_kernel
-    wait = _WAITS.get(traits.name, "")
-    indexes = traits.name in INDEXING
+    may_wait = traits.name in WAITS or traits.name in INDEXING
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         with torch._C.DisableTorchFunction():
-            runtime.note_operator(traits.qualified)
+            runtime.recorder.note_operator(traits.qualified)
             arguments = Arguments(runtime, traits, args, kwargs)
             if arguments.cpu_positions:
                 arguments.refuse_cpu_arguments()
+            wait = wait_of(traits.name, args) if may_wait else ""
             if wait:
-                runtime.note_wait(traits.qualified, wait)
-            elif indexes and any(i is not None and i.dtype in _MASKS for i in args[1]):
-                runtime.note_wait(traits.qualified, "boolean mask")
+                runtime.recorder.note_wait(traits.qualified, wait)
             result = compute(runtime, traits, arguments)
             if traits.mutates:
                 arguments.follow()
@@ -126,7 +110,7 @@ def _make_view(runtime: Runtime, traits: OperatorTraits) -> Kernel | None:
     run = traits.operator._op_dk
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        runtime.note_operator(traits.qualified)
+        runtime.recorder.note_operator(traits.qualified)
         return run(key, *args, **kwargs)
 
     return kernel

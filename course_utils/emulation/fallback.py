@@ -9,6 +9,7 @@ import torch
 from course_utils.emulation import messages
 from course_utils.emulation.call import Arguments, OperatorTraits
 from course_utils.emulation.dispatch import compute, make_native
+from course_utils.emulation.dispatch_counter import tensors_in
 from course_utils.emulation.events import Kernel
 from course_utils.emulation.refusals import MpsRule, refusal
 from course_utils.emulation.runtime import Runtime
@@ -29,7 +30,7 @@ def make_fallback(runtime: Runtime) -> Kernel:
             if traits.qualified in runtime.table.other_native:  # torchvision may load at any time
                 from_libraries[operator] = make_native(runtime, traits)
                 return from_libraries[operator](*args, **kwargs)
-            runtime.note_operator(traits.qualified)
+            runtime.recorder.note_operator(traits.qualified)
             if runtime.policy == "raise":
                 if operator.namespace == "c10d":
                     raise refusal(NotImplementedError(messages.distributed(traits.qualified)), MpsRule.MISSING_KERNEL)
@@ -44,7 +45,7 @@ def make_cpu_always(runtime: Runtime, traits: OperatorTraits) -> Kernel:
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         with torch._C.DisableTorchFunction():
-            runtime.note_operator(traits.qualified)
+            runtime.recorder.note_operator(traits.qualified)
             return run_on_cpu(runtime, traits, args, kwargs, silent=runtime.policy == "record", verdict="cpu_always")
 
     return kernel
@@ -65,27 +66,13 @@ def run_on_cpu(
     arguments = Arguments(runtime, traits, args, kwargs)
     if traits.is_view:
         raise RuntimeError(messages.view(traits.qualified))
-    cause = f"fallback of {traits.qualified}"
-    there = sum(view.nbytes for view in arguments.views)
-    for view in arguments.views:
-        runtime.note_copy("to cpu", view.nbytes, blocking=True, cause=cause)
-    if arguments.views:
-        runtime.note_wait(traits.qualified, cause)
     result = compute(runtime, traits, arguments)
-    written = 0
     if traits.mutates:
         arguments.follow()
-    for tensor in _tensors(result):
-        written += tensor.nbytes
-        runtime.note_copy("to mps", tensor.nbytes, blocking=True, cause=cause)
-    runtime.note_fallback(traits.qualified, verdict, there + written)
+    runtime.recorder.note_fallback(
+        traits.qualified,
+        verdict,
+        [view.nbytes for view in arguments.views],
+        [tensor.nbytes for tensor in tensors_in(result)],
+    )
     return arguments.wrap(result)
-
-
-def _tensors(value: Any) -> list[torch.Tensor]:
-    """List the tensors in an operator's result."""
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, (list, tuple)):
-        return [tensor for item in value for tensor in _tensors(item)]
-    return []

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 import torch.utils._device as default_device
 from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import _disable_current_modes
 
 from course_utils.emulation.runtime import Runtime
 from course_utils.emulation.tensor import DENSE_ONLY, DEVICE, is_emulated, is_really_meta
@@ -69,7 +70,7 @@ class DeviceFunctionMode(TorchFunctionMode):
             kwargs["device"] = _complete(default)
         if any(map(_is_mps, args)) or _is_mps(kwargs.get("device")):
             _refuse_sparse(args)
-        call = self.runtime.call
+        call = self.runtime.recorder.call
         outermost = not call.name
         real_meta = self._means_meta(args, kwargs)
         if outermost:
@@ -85,6 +86,8 @@ class DeviceFunctionMode(TorchFunctionMode):
     def _run(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if func in _FROM_DATA and _is_mps(kwargs.get("device")):
             return _from_data(func, args, kwargs)
+        if func is torch.Tensor.new_tensor and is_emulated(args[0]):
+            return _from_data(torch.tensor, args[1:], {"dtype": args[0].dtype, "device": DEVICE} | kwargs)
         if func in _INDEXING and is_emulated(args[0]):
             return func(args[0], _with_tensors(args[1]), *args[2:])
         if func is torch.Tensor.to and any(map(_is_mps, args[1:2])) and is_emulated(args[0]):
@@ -128,8 +131,11 @@ def _from_data(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     data = args[0] if args else kwargs.get("data", kwargs.get("obj"))
     if isinstance(data, torch.Tensor) and is_emulated(data):
         result: torch.Tensor = func(*args, **kwargs)
-    else:
+    elif isinstance(data, torch.Tensor) or hasattr(data, "__array_interface__"):
         result = func(*args, **kwargs).to(DEVICE)
+    else:
+        with _disable_current_modes():  # as torch/csrc/utils/tensor_new.cpp does for numbers (torch 2.9 to 2.15)
+            result = func(*args, **kwargs).to(DEVICE)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -143,7 +149,7 @@ def keep_mode_in_backward(mode: DeviceFunctionMode) -> tuple[Any, str, Callable[
     original = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        call = mode.runtime.call
+        call = mode.runtime.recorder.call
         name, call.name = call.name, ""
         try:
             with mode:

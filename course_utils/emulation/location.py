@@ -14,6 +14,7 @@ import torch
 # torch's own files, and everything of the course: neither is what the reader wrote
 # (with a separator at the end: torchvision lies beside torch)
 _INSIDE = (str(Path(torch.__file__).parent) + os.sep, str(Path(__file__).parents[1]) + os.sep)
+_MACHINERY = tuple(_INSIDE[0] + name for name in ("_ops.py", "overrides.py", "_compile.py", "_dynamo", "utils/_python"))
 
 
 @dataclass(frozen=True, order=True)
@@ -47,8 +48,9 @@ def is_inside(file: str) -> bool:
 
 
 @cache
-def _is_torch(file: str) -> bool:
-    return file.startswith(_INSIDE[0])
+def _is_entry(file: str) -> bool:
+    """Return whether a file is torch's, and not the machinery that carries calls to modes."""
+    return file.startswith(_INSIDE[0]) and not file.startswith(_MACHINERY)
 
 
 def caller() -> Location:
@@ -59,7 +61,7 @@ def caller() -> Location:
         code = frame.f_code
         if not is_inside(code.co_filename):
             return Location(code.co_filename, frame.f_lineno, code.co_name, entry)
-        if _is_torch(code.co_filename):
+        if _is_entry(code.co_filename):
             entry = code.co_qualname
         frame = frame.f_back
     return UNKNOWN

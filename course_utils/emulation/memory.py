@@ -25,7 +25,7 @@ from course_utils.emulation.tensor import (
 _META_KEY = torch._C.DispatchKey.Meta
 
 
-# `copy_` and `convolution` call other operators of the device, which are counted; themselves they are not
+# `copy_` counts itself where it is an operator and no copy between devices, `convolution` counts its parts
 COMPOSITE = frozenset({"copy_", "convolution", "_convolution", "convolution_backward"})
 
 
@@ -40,7 +40,7 @@ def _counted(runtime: Runtime, name: str, run: Kernel) -> Kernel:
     def kernel(*args: Any, **kwargs: Any) -> Any:
         with torch._C.DisableTorchFunction():
             if name not in COMPOSITE:
-                runtime.note_operator(qualified)
+                runtime.recorder.note_operator(qualified)
             return run(*args, **kwargs)
 
     return kernel
@@ -76,26 +76,26 @@ def make_meta_factories(runtime: Runtime, on_device: dict[str, Kernel]) -> dict[
         return make_meta(tuple(size), tuple(stride), 0, dtype, storage)
 
     def empty(size: Any, *, dtype: Any = None, memory_format: Any = None, **kwargs: Any) -> torch.Tensor:
-        if not runtime.call.real_meta:
+        if not runtime.recorder.call.real_meta:
             return on_device["empty.memory_format"](size, dtype=dtype, memory_format=memory_format, **kwargs)  # type: ignore[no-any-return]
         with torch._C.DisableTorchFunction():
             return plain(size, _strides(size, memory_format), dtype)
 
     def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **kwargs: Any) -> torch.Tensor:
-        if not runtime.call.real_meta:
+        if not runtime.recorder.call.real_meta:
             return on_device["empty_strided"](size, stride, dtype=dtype, **kwargs)  # type: ignore[no-any-return]
         with torch._C.DisableTorchFunction():
             return plain(size, stride, dtype)
 
     def zero_tensor(size: Any, *, dtype: Any = None, **_: Any) -> torch.Tensor:
-        if not runtime.call.real_meta:
+        if not runtime.recorder.call.real_meta:
             return torch.zeros(size, dtype=dtype, device=DEVICE)
         return plain(size, _strides(size), dtype)
 
     def redirected(operator: Any) -> Kernel:
         def factory(*args: Any, **kwargs: Any) -> Any:
             with torch._C.DisableTorchFunction():
-                if runtime.call.real_meta:
+                if runtime.recorder.call.real_meta:
                     return operator._op_dk(torch._C.DispatchKey.CompositeExplicitAutograd, *args, **kwargs)
                 return operator(*args, **{**kwargs, "device": DEVICE})
 
@@ -142,12 +142,10 @@ def make_memory_kernels(runtime: Runtime) -> dict[str, Kernel]:
         there = to_cpu_view(destination) if to_mps else destination
         here = to_cpu_view(source) if from_mps else source
         there.copy_(here)
-        if to_mps and not from_mps:
-            runtime.note_copy("to mps", there.nbytes, blocking=not non_blocking)
-        elif from_mps and not to_mps:
-            runtime.note_copy("to cpu", there.nbytes, blocking=not non_blocking)
-            if not non_blocking:
-                runtime.note_wait("aten::copy_")
+        if to_mps and from_mps:
+            runtime.recorder.note_operator("aten::copy_")
+        else:
+            runtime.recorder.note_copy("to mps" if to_mps else "to cpu", there.nbytes, blocking=not non_blocking)
         return destination
 
     def copy_from(source: torch.Tensor, destination: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
@@ -158,7 +156,7 @@ def make_memory_kernels(runtime: Runtime) -> dict[str, Kernel]:
         return copy_(destination, source)
 
     def local_scalar_dense(tensor: torch.Tensor) -> Any:
-        runtime.note_wait("aten::_local_scalar_dense")
+        runtime.recorder.note_wait("aten::_local_scalar_dense")
         return to_cpu_view(tensor).item()
 
     def resize_(tensor: torch.Tensor, size: Any, *, memory_format: Any = None) -> torch.Tensor:

@@ -104,20 +104,18 @@ def storage_attributes(runtime: Runtime) -> Iterator[Replacement]:
         if data_of_storage(storage) is not None:
             return storage
         with torch._C.DisableTorchFunction():
-            data = torch.empty(0, dtype=torch.uint8, device="cpu").set_(storage).clone()
-            runtime.note_copy("to mps", data.nbytes, blocking=True, cause="torch.load")
-            return new_storage(data, runtime.meter)
+            result = new_storage(torch.empty(storage.nbytes(), dtype=torch.uint8, device="cpu"), runtime.meter)
+            _bytes_of(result, DEVICE).copy_(_bytes_of(storage, torch.device("cpu")))
+            return result
 
     original_cpu: Any = torch.UntypedStorage.cpu
 
     def to_cpu(storage: torch.UntypedStorage) -> Any:
-        data = data_of_storage(storage)
-        if data is None:
+        if data_of_storage(storage) is None:
             return original_cpu(storage)
-        runtime.note_copy("to cpu", storage.nbytes(), blocking=True, cause="torch.save")
-        runtime.note_wait("", "torch.save")
-        whole: Any = data.untyped_storage()  # `data` itself may cover only a part of it
-        return whole.clone()
+        with torch._C.DisableTorchFunction():
+            result = torch.empty(storage.nbytes(), dtype=torch.uint8, device="cpu")
+            return result.copy_(_bytes_of(storage, DEVICE)).untyped_storage()
 
     def data_ptr(storage: torch.UntypedStorage) -> int:
         data = data_of_storage(storage)
@@ -127,6 +125,10 @@ def storage_attributes(runtime: Runtime) -> Iterator[Replacement]:
     yield torch.UntypedStorage, "mps", to_mps
     yield torch.UntypedStorage, "cpu", to_cpu
     yield torch.UntypedStorage, "data_ptr", data_ptr
+
+
+def _bytes_of(storage: torch.UntypedStorage, device: torch.device) -> torch.Tensor:
+    return torch.empty(0, dtype=torch.uint8, device=device).set_(storage)
 
 
 def _memory_of_this_machine() -> int:
@@ -141,7 +143,7 @@ def mps_functions(runtime: Runtime) -> Iterator[Replacement]:
     """List the C functions behind torch.mps and torch.backends.mps, which builds without MPS lack or refuse."""
 
     def synchronize() -> None:
-        runtime.note_wait("", "torch.mps.synchronize")
+        runtime.recorder.note_wait("", "torch.mps.synchronize", "synchronize")
 
     answers: dict[str, Any] = {
         "_has_mps": True,
@@ -152,7 +154,7 @@ def mps_functions(runtime: Runtime) -> Iterator[Replacement]:
         "_mps_get_core_count": lambda: 0,
         "_mps_get_default_generator": lambda: runtime.generator,
         "_mps_deviceSynchronize": synchronize,
-        "_mps_emptyCache": lambda: None,
+        "_mps_emptyCache": lambda: runtime.recorder.note_wait("", "torch.mps.empty_cache", "synchronize"),
         "_mps_setMemoryFraction": lambda _: None,
         "_mps_currentAllocatedMemory": lambda: runtime.meter.allocated_bytes,
         "_mps_driverAllocatedMemory": lambda: runtime.meter.peak_bytes,
@@ -196,7 +198,7 @@ def _make_event(runtime: Runtime) -> type:
 
         def synchronize(self) -> None:
             """Count a host wait."""
-            runtime.note_wait("", "torch.mps.Event.synchronize")
+            runtime.recorder.note_wait("", "torch.mps.Event.synchronize", "synchronize")
 
         def elapsed_time(self, end_event: Event) -> float:
             """Refuse: the emulated device never gives a time."""
@@ -210,7 +212,7 @@ def accelerator_functions(runtime: Runtime) -> Iterator[Replacement]:
     """List the C functions behind torch.accelerator."""
 
     def synchronize(_: int = 0) -> None:
-        runtime.note_wait("", "torch.accelerator.synchronize")
+        runtime.recorder.note_wait("", "torch.accelerator.synchronize", "synchronize")
 
     def stats(_: int = 0) -> dict[str, Any]:
         now, peak = runtime.meter.allocated_bytes, runtime.meter.peak_bytes
@@ -229,7 +231,9 @@ def accelerator_functions(runtime: Runtime) -> Iterator[Replacement]:
         "_accelerator_getStream": lambda _=0: torch.Stream(stream_id=0, device_index=0, device_type=_MPS_DEVICE_TYPE),
         "_accelerator_setStream": lambda _: None,
         "_accelerator_synchronizeDevice": synchronize,
-        "_accelerator_emptyCache": lambda: None,
+        "_accelerator_emptyCache": lambda: runtime.recorder.note_wait(
+            "", "torch.accelerator.empty_cache", "synchronize"
+        ),
         "_accelerator_isAllocatorInitialized": lambda: True,
         "_accelerator_getDeviceStats": stats,
         "_accelerator_resetPeakStats": reset_peak,

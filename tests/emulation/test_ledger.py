@@ -9,7 +9,7 @@ from torch import nn
 
 from course_utils.emulation import Ledger, emulated_mps
 from course_utils.emulation.context import version_warnings
-from course_utils.emulation.ledger import EventRecorder
+from course_utils.emulation.recorder import EventRecorder
 
 READS = {
     "item()": lambda x: x[0].item(),
@@ -25,7 +25,7 @@ READS = {
     "unique": lambda x: x.unique(),
     "boolean mask": lambda x: x[x > 0],
     "equal": lambda x: torch.equal(x, x),
-    "masked_fill_ with a tensor value": lambda x: x.masked_fill_(x > 0, torch.tensor(1.0, device="mps")),
+    "masked_fill_ with a tensor value": lambda x: x.masked_fill_(x > 0, torch.ones((), device="mps")),
     "torch.mps.synchronize": lambda x: torch.mps.synchronize(),
     "torch.accelerator.synchronize": lambda x: torch.accelerator.synchronize(),
     "in": lambda x: 1.0 in x,
@@ -88,10 +88,10 @@ def test_reading_the_loss_each_step_or_each_epoch():
 
     with emulated_mps() as mps:
         epoch(read_each_batch=True)
-        each_batch = len(mps.ledger().waits)
+        each_batch = len(mps.ledger().waits_of("read"))
         mps.clear_ledger()
         epoch(read_each_batch=False)
-        each_epoch = len(mps.ledger().waits)
+        each_epoch = len(mps.ledger().waits_of("read"))
     assert (each_batch, each_epoch) == (6, 1)
 
 
@@ -110,7 +110,51 @@ def test_copies_have_direction_bytes_and_blocking():
         ("to mps", 8, True),
     ]
     assert (ledger.bytes_copied("to mps"), ledger.bytes_copied("to cpu")) == (40, 8)
-    assert ledger.waits == ()
+    assert [(wait.cause, wait.kind) for wait in ledger.waits] == [
+        ("to()", "copy to mps"),
+        ("tensor()", "copy to mps"),
+        ("copy_()", "copy to mps"),
+    ]
+    assert ledger.waits_of("read") == ()
+
+
+def test_an_empty_tensor_is_not_copied():
+    """A tensor without numbers makes no copy and no wait, as Copy.mm returns before it does anything."""
+    with emulated_mps() as mps:
+        torch.empty(0, 3).to("mps").cpu()
+        ledger = mps.ledger()
+    assert (ledger.copies, ledger.waits) == ((), ())
+
+
+def test_moving_each_batch_waits_each_time():
+    """A loop that moves its batch waits for each tensor; with non_blocking=True it does not."""
+
+    def waits(**options):
+        with emulated_mps() as mps:
+            for _ in range(3):
+                torch.ones(2, 2).to(mps.device, **options).add(1)
+            return len(mps.ledger().waits_of("copy to mps"))
+
+    assert (waits(), waits(non_blocking=True)) == (3, 0)
+
+
+def test_views_and_empty_tensors_queue_no_kernel():
+    """Only what puts work into the queue is a launch; a copy within the device is one."""
+    with emulated_mps() as mps:
+        x = torch.empty(4, 6, device="mps")
+        x.view(2, 12).t()[0].permute(0).unsqueeze(0)
+        assert mps.ledger().launches == 0
+        x.t().contiguous()
+        (x + x).mul_(2)
+        ledger = mps.ledger()
+    assert ledger.launches == 3
+    assert sum(ledger.operators.values()) > 3
+
+
+def test_unknown_kind_of_wait():
+    """Asking for a kind of wait that does not exist names those that do."""
+    with emulated_mps() as mps, pytest.raises(ValueError, match="'read', 'copy to mps'"):
+        mps.ledger().waits_of("reads")
 
 
 def test_creating_on_the_device_copies_nothing():
@@ -154,9 +198,9 @@ def test_ledger_prints_without_a_time():
         torch.ones(2).to("mps").sum().item()
         ledger = mps.ledger()
     text, page = str(ledger), ledger._repr_html_()
-    assert "1 host waits, 0 fallbacks, 8 bytes to mps" in text
+    assert "2 host waits (1 read, 1 copy to mps), 0 fallbacks, 8 bytes to mps" in text
     assert f"item()  at {__file__.rpartition('/')[2]}:" in text
     assert "<table>" in page
     assert "item()" in page
     names = {field.name for field in dataclasses.fields(Ledger)}
-    assert names == {"copies", "waits", "fallbacks", "operators", "warnings"}
+    assert names == {"copies", "waits", "fallbacks", "operators", "warnings", "device"}

@@ -1,10 +1,10 @@
-"""The device of a lesson: the real device where it works, the emulated one where torch has no MPS, else the CPU."""
+"""The device of a lesson: the real one where it works, the emulated one where torch has no MPS, else the CPU."""
 
 import pytest
 import torch
 
 from course_utils.devices.probe import Probe
-from course_utils.emulation import is_active, mps_or_emulated
+from course_utils.emulation import is_active, mps_or_emulated, select_device
 from course_utils.emulation.select_device import choose_device
 
 
@@ -20,23 +20,25 @@ def test_emulated_where_torch_has_no_mps():
     assert not is_active()
 
 
-def test_real_where_it_works():
-    """On a described Mac the real device is used, and its ledger says that nothing was counted."""
-    real = choose_device(built=True, probe=Probe("mps", "usable", "equals the CPU's"))
-
-    assert real.device == torch.device("mps")
-    assert "counted on emulated ones only" in real.ledger().warnings[0]
-    assert real.ledger().copies == ()
-
-
-def test_cpu_on_a_virtual_mac():
-    """Where MPS is built in but unusable, the CPU is used and the line says why."""
-    real = choose_device(built=True, probe=Probe("mps", "present but unusable", "out of memory"))
-
-    assert real.device.type == "cpu"
-    assert "present but unusable" in real.note
+@pytest.mark.parametrize(
+    ("built", "state", "choice"),
+    [
+        (True, "usable", "real"),
+        (True, "present but unusable", "cpu"),
+        (True, "absent", "cpu"),
+        (False, "absent", "emulated"),
+    ],
+)
+def test_choice(built, state, choice):
+    """A real device that works is used and counted; MPS that is built in and does not work rules emulation out."""
+    assert choose_device(built=built, probe=Probe("mps", state, "described")) == choice
 
 
-def test_no_choice_to_make_elsewhere():
-    """Without MPS in torch the answer is always to emulate."""
-    assert choose_device(built=False, probe=Probe("mps", "absent", "Linux")) is None
+def test_cpu_on_a_virtual_mac(monkeypatch):
+    """Where MPS is built in but unusable, the CPU is used, and the ledger's one line says that nothing was counted."""
+    monkeypatch.setattr(select_device, "choose_device", lambda **_: "cpu")
+    with mps_or_emulated() as mps:
+        assert mps.device.type == "cpu"
+        mps.clear_ledger()
+        text = str(mps.ledger())
+    assert "nothing was counted" in text

@@ -182,6 +182,22 @@ def evaluate(model, batches, device):
     model.train(was_training)
     return {"loss": loss.item() / examples, "accuracy": correct.item() / examples}
 """,
+        "copies that nobody waits for": """
+def evaluate(model, batches, device):
+    was_training = model.training
+    model.eval()
+    loss, correct, examples = torch.zeros((), device=device), torch.zeros((), device=device), 0
+    with torch.no_grad():
+        for x, y in batches:
+            logits = model(x.to(device, non_blocking=True))
+            y = y.to(device, non_blocking=True)
+            loss += nn.functional.cross_entropy(logits, y, reduction="sum")
+            correct += (logits.argmax(dim=1) == y).sum()
+            examples += len(y)
+    model.train(was_training)
+    loss, accuracy = (torch.stack((loss, correct)) / examples).tolist()
+    return {"loss": loss, "accuracy": accuracy}
+""",
         "gradients recorded": """
 def evaluate(model, batches, device):
     was_training = model.training
@@ -226,6 +242,21 @@ def train_epoch(model, batches, optimizer, device, max_norm):
         if norm > max_norm:
             clipped += 1
     return {"loss": (total / len(batches)).item(), "clipped": clipped}
+""",
+        "copies that nobody waits for": """
+def train_epoch(model, batches, optimizer, device, max_norm):
+    total, clipped = torch.zeros((), device=device), torch.zeros((), device=device)
+    for x, y in batches:
+        optimizer.zero_grad()
+        x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        norm = nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+        optimizer.step()
+        total += loss.detach()
+        clipped += norm > max_norm
+    total, clipped = torch.stack((total / len(batches), clipped)).tolist()
+    return {"loss": total, "clipped": int(clipped)}
 """,
         "a sum instead of the mean": """
 def train_epoch(model, batches, optimizer, device, max_norm):
