@@ -47,6 +47,7 @@ lint:
 	@$(RUN) ruff format --check .
 	@$(RUN) mypy
 	@$(RUN) lint-imports --no-cache
+	@$(RUN) zizmor --offline --quiet .github/workflows
 	@$(RUN) python scripts/format_notebooks.py --check
 	@$(RUN) python -m scripts.draw_architecture --check
 
