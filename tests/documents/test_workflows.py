@@ -67,7 +67,9 @@ def test_actions_are_pinned(path):
                 assert step["with"]["persist-credentials"] is False
 
 
-@pytest.mark.parametrize("name", ["actions/checkout@main", "actions/checkout@v7", "actions/checkout", "someone/thing@latest", "a/b@v4.x"])
+@pytest.mark.parametrize(
+    "name", ["actions/checkout@main", "actions/checkout@v7", "actions/checkout", "someone/thing@latest", "a/b@v4.x"]
+)
 def test_unpinned_actions_are_seen(name):
     """A branch, a tag that can be moved and no version at all are not pins."""
     assert not PINNED.fullmatch(name)
