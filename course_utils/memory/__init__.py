@@ -7,14 +7,14 @@ from course_utils.memory.budget import MemoryBudget, memory_budget
 from course_utils.memory.estimate import estimate_memory
 from course_utils.memory.fit import Fit, fits
 from course_utils.memory.footprint import MemoryEstimate
-from course_utils.memory.out_of_memory import OutOfMemory, explain_out_of_memory
+from course_utils.memory.out_of_memory import MemoryMessage, explain_out_of_memory
 from course_utils.reporting.units import format_bytes
 
 __all__ = [
     "Fit",
     "MemoryBudget",
     "MemoryEstimate",
-    "OutOfMemory",
+    "MemoryMessage",
     "estimate_memory",
     "explain_out_of_memory",
     "fits",

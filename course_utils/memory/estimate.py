@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
-    from course_utils.memory.decoder import DecoderShape
+    from course_utils.memory.decoder import CacheShape, DecoderShape
     from course_utils.memory.tracing import MemoryTrace
 
 
@@ -26,7 +26,7 @@ def estimate_memory(
     loss: Loss | None = None,
     device: RouteDevice = "mps",
     batch_dimension: int | None = 0,
-    decoder: DecoderShape | None = None,
+    decoder: DecoderShape | CacheShape | None = None,
     cached_tokens: int = 0,
     keeps_output: bool = True,
     accumulate_steps: int = 1,
@@ -49,7 +49,7 @@ def estimate_memory(
             (torch 2.9-2.14); "cpu" takes the CPU's fused kernel.
         batch_dimension: where inputs hold the batch, so that a batch of 1, and 8 and 64 times the batch, are traced
             as well; None for no batch.
-        decoder: the shape of a decoder whose KV cache is to be counted.
+        decoder: the shape of a decoder, or of its cache alone, whose KV cache is to be counted.
         cached_tokens: tokens T that the cache holds for each sequence of the batch.
         keeps_output: whether the training loop keeps the model's output in a variable, as `logits = model(x)` does:
             it is then alive in the backward pass, in the optimizer's step and until the next output takes its name.
@@ -152,6 +152,11 @@ def _warn_of_inputs(tensors: list[torch.Tensor], settings: EstimateSettings, flo
         )
     if settings.device == "mps" and floating in (torch.float64, torch.complex128):
         found.append(f"MPS has no {str(floating).removeprefix('torch.')}; there this model does not even start")
+    if not settings.train and settings.decoder is None and any(_is_integer(t) and t.dim() == 2 for t in tensors):
+        found.append(
+            "the KV cache of generation is not counted; it grows with each token: pass decoder= and cached_tokens= "
+            "(`course memory`: --context, --layers, --kv-heads and --head-width)"
+        )
     if not tensors:
         found.append("the inputs hold no tensor")
     return found

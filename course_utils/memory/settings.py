@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
-    from course_utils.memory.decoder import DecoderShape
+    from course_utils.memory.decoder import CacheShape, DecoderShape
 
 EstimateMode = Literal["train", "eval"]
 MODES: tuple[EstimateMode, ...] = get_args(EstimateMode)
@@ -38,7 +38,7 @@ class EstimateSettings:
     loss: Loss | None = None
     device: RouteDevice = "mps"
     batch_dimension: int | None = 0
-    decoder: DecoderShape | None = None
+    decoder: DecoderShape | CacheShape | None = None
     cached_tokens: int = 0
     keeps_output: bool = True
     accumulate_steps: int = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-GIB = 2**30
+MIB, GIB = 2**20, 2**30
 _UNITS = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 # torch writes GB and, from torch 2.6 on, GiB; both divide by 1024 (an 8 GB Mac reports 9.07 GB, which is 1.7 times
 # two thirds of 8 * 2**30 bytes: lllyasviel/Fooocus #980, Comfy-Org/ComfyUI #8984)

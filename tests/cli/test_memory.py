@@ -96,6 +96,9 @@ def test_token_inputs(net, capsys):
         (["{net}:make_model", "--input", "8x64", "--chip", "M44"], "the nearest: M4"),
         (["{net}:make_model", "--input", "8x64", "--ram", "0"], "ram_gb is 0"),
         (["{net}:make_model", "--explain", "text"], "not both"),
+        (["{net}:make_model", "--input", "8x64", "--accumulate", "0"], "accumulate_steps is 0"),
+        (["{net}:make_model", "--input", "8x64", "--context", "100"], "belong together"),
+        (["{net}:make_model", "--input", "8x64", "--ram", "16", "--wired-limit", "99999"], "wired_limit_mb is 99999"),
         (["--explain", "some text"], "no out-of-memory message"),
     ],
 )
@@ -139,3 +142,46 @@ def test_importing_the_package_loads_no_torch():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "False"
+
+
+def test_kv_cache(net, capsys):
+    """--context counts the KV cache of a decoder; without it, an estimate of tokens says that none is counted."""
+    arguments = [
+        "memory",
+        f"{net}:make_embedding",
+        "--input",
+        "1x16",
+        "--input-dtype",
+        "int64",
+        "--ram",
+        "16",
+        "--json",
+    ]
+    assert cli.main([*arguments, "--mode", "eval"]) == 0
+    plain = json.loads(capsys.readouterr().out)["estimate"]
+    shape = ["--context", "4096", "--layers", "4", "--kv-heads", "2", "--head-width", "64"]
+    assert cli.main([*arguments, "--mode", "eval", *shape]) == 0
+    cached = json.loads(capsys.readouterr().out)["estimate"]
+
+    assert cached["kv_cache_bytes"] == 2 * 4 * 2 * 4096 * 64 * 4
+    assert cached["peak_bytes"] - plain["peak_bytes"] == cached["kv_cache_bytes"]
+    assert any("--context" in warning for warning in plain["warnings"])
+    assert not any("--context" in warning for warning in cached["warnings"])
+
+
+def test_accumulation_and_wired_limit(net, capsys):
+    """--accumulate and --wired-limit reach the estimate and the budget."""
+    arguments = ["memory", f"{net}:make_model", "--input", "8x64", "--ram", "16", "--json"]
+    assert cli.main([*arguments, "--accumulate", "4", "--wired-limit", "12288"]) == 0
+    found = json.loads(capsys.readouterr().out)
+
+    assert found["estimate"]["accumulate_steps"] == 4
+    assert found["budget"]["recommended_bytes"] == 12 * 2**30
+
+
+def test_explain_an_end_without_a_message(capsys):
+    """A killed process is explained too, as text and as JSON."""
+    assert cli.main(["memory", "--explain", "zsh: killed     python train.py"]) == 0
+    assert "macOS ended the process" in capsys.readouterr().out
+    assert cli.main(["memory", "--explain", "The kernel appears to have died.", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["ends_process"] is True

@@ -91,7 +91,7 @@ def test_doctor_emulation_and_reader_agree_on_the_fallback(text, monkeypatch):
 def test_doctor_and_memory_agree_on_the_high_watermark(text):
     """The memory budget's hard limit and the doctor's findings follow from the same number."""
     ratio = watermark_ratio(HIGH_WATERMARK, {HIGH_WATERMARK: text})
-    budget = describe_budget("M4", 16, watermark=ratio)
+    budget = describe_budget("M4", 16, environ={HIGH_WATERMARK: text, LOW_WATERMARK: "0"})
     codes = {finding.code for finding in diagnose(with_variables(MAC, **{HIGH_WATERMARK: text, LOW_WATERMARK: "0"}))}
 
     assert ratio.accepted == (0 <= strtod(text) <= LARGEST_RATIO)

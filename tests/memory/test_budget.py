@@ -5,7 +5,7 @@ import platform
 import pytest
 
 from course_utils import memory_budget
-from course_utils.devices.environment_variables import HIGH_WATERMARK, watermark_ratio
+from course_utils.devices.environment_variables import HIGH_WATERMARK, LOW_WATERMARK
 from course_utils.memory.budget import describe_budget
 from course_utils.reporting.units import GIB
 
@@ -67,9 +67,9 @@ def test_this_mac():
     assert memory_budget().recommended_bytes == torch.mps.recommended_max_memory()
 
 
-def budget_with(text):
-    """Describe a Mac of 16 GB in whose environment the high watermark is set."""
-    return describe_budget("M4", 16, watermark=watermark_ratio(HIGH_WATERMARK, {HIGH_WATERMARK: text}))
+def budget_with(high, low="0.5"):
+    """Describe a Mac of 16 GB in whose environment the watermarks are set."""
+    return describe_budget("M4", 16, environ={HIGH_WATERMARK: high, LOW_WATERMARK: low})
 
 
 @pytest.mark.parametrize("text", ["0.0", "off", "", "half", "none"])
@@ -113,3 +113,70 @@ def test_it_prints_and_goes_to_json():
     assert "recommended working set  10.7 GiB" in str(budget)
     assert "18.1 GiB" in budget._repr_html_()
     assert budget.to_dict()["ram_bytes"] == 16 * GIB
+
+
+def test_both_limits_by_default():
+    """The soft limit is 1.4 times, the hard one 1.7 times the recommended working set."""
+    budget = memory_budget("M4", 16)
+
+    assert budget.soft_limit_bytes == int(1.4 * budget.recommended_bytes)
+    assert budget.hard_limit_bytes == int(1.7 * budget.recommended_bytes)
+    assert "soft limit" in str(budget)
+    assert "without affecting its runtime performance" in str(budget)
+
+
+@pytest.mark.parametrize(("text", "ratio"), [("1.0", 1.0), ("0x1", 1.0), (" 0.8y", 0.8), ("low", None), ("0", None)])
+def test_low_watermark(text, ratio):
+    """The low watermark moves the soft limit to where torch reads it; a word is 0, which switches it off."""
+    budget = budget_with("1.7", text)
+
+    assert budget.soft_limit_bytes == (None if ratio is None else int(ratio * budget.recommended_bytes))
+    assert budget.hard_limit_bytes == int(1.7 * budget.recommended_bytes)
+
+
+@pytest.mark.parametrize(
+    ("environ", "refused"),
+    [
+        ({HIGH_WATERMARK: "1.0"}, True),
+        ({HIGH_WATERMARK: "1.4"}, False),
+        ({HIGH_WATERMARK: "0"}, False),
+        ({HIGH_WATERMARK: "0", LOW_WATERMARK: "2"}, False),
+        ({LOW_WATERMARK: "1.8"}, True),
+        ({HIGH_WATERMARK: "1.0", LOW_WATERMARK: "0.9"}, False),
+    ],
+)
+def test_the_low_watermark_is_not_above_the_high_one(environ, refused):
+    """Setting only the high one below 1.4 makes torch refuse both, which the budget says."""
+    budget = describe_budget("M4", 16, environ=environ)
+
+    assert any("invalid low watermark ratio" in warning for warning in budget.warnings) == refused
+    if refused:
+        assert budget.hard_limit_bytes == memory_budget("M4", 16).hard_limit_bytes
+
+
+def test_wired_limit():
+    """A limit set by hand replaces the share of RAM, and all other limits move with it."""
+    budget = memory_budget("M4 Max", 64, wired_limit_mb=57344)
+
+    assert budget.recommended_bytes == 56 * GIB
+    assert budget.hard_limit_bytes == int(1.7 * 56 * GIB)
+    assert budget.warnings == ()
+    assert "iogpu.wired_limit_mb is 57344" in str(budget)
+    assert memory_budget("M4", 16, wired_limit_mb=0) == memory_budget("M4", 16)
+
+
+def test_wired_limit_that_leaves_macos_too_little():
+    """A limit that leaves macOS less than 4 GiB is called dangerous, with the way back."""
+    budget = memory_budget("M4", 16, wired_limit_mb=15000)
+
+    assert "sudo sysctl iogpu.wired_limit_mb=0" in budget.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wired", "word"),
+    [(("M4", 16), 20000, "at most the RAM"), (("M4", 16), -5, "wired_limit_mb is -5"), ((), 8000, "give ram_gb")],
+)
+def test_wired_limits_that_make_no_sense(arguments, wired, word):
+    """A limit above the RAM, below 0 or of no described Mac is refused with its value."""
+    with pytest.raises(ValueError, match=word):
+        memory_budget(*arguments, wired_limit_mb=wired)
