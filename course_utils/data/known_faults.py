@@ -79,6 +79,8 @@ class KnownFault:
     @property
     def repaired(self) -> str:
         """The state of the repair in a few words."""
+        if self.repaired_in is None and self.basis in SURE and self.macos_below is not None:
+            return f"repaired in macOS {self.macos_below}"
         if self.repaired_in is None:
             return "open" if self.basis == "open" else "release of the repair unknown"
         return f"repaired in torch {self.repaired_in}" + ("" if self.basis in SURE else f", {BASES[self.basis]}")

@@ -17,9 +17,9 @@ def bmm_with_a_long_inner_dimension(device: torch.device) -> Values:
 
 @reproduces("pytorch#193487", tolerance=0.05)
 def product_with_a_long_inner_dimension(device: torch.device) -> Values:
-    """Multiply matrices with 40,000 and with 32,768 terms for each sum, after sevens were left in memory."""
+    """Multiply matrices with 40,000, 32,768 and 32,767 terms for each sum, after sevens were left in memory."""
     products = []
-    for terms in (40_000, 32_768):
+    for terms in (40_000, 32_768, 32_767):
         leave_junk(device, 7.0)
         products.append(normal(16, terms).to(device) @ normal(terms, 16, seed=1).to(device))
     return tuple(products)

@@ -23,11 +23,12 @@ def linear_without_bias_ten_times(device: torch.device) -> Values:
     return torch.stack([(functional.linear(x, weight) - first).abs().max() for _ in range(10)]).float()
 
 
-@reproduces("pytorch#178497", tolerance=1e-2)
-def sum_two_thousand_times(device: torch.device) -> Values:
-    """Compute the sum of 1000 numbers two thousand times in a row."""
-    x = uniform(1000).to(device)
-    return torch.stack([x.sum() for _ in range(2000)])
+@reproduces("pytorch#178497", right=0.0, tolerance=1.0, small={"rows": 21})
+def sum_two_hundred_times(device: torch.device, rows: int = 2100) -> Values:
+    """Compute the sum of 8.6 million numbers two hundred times in a row, and subtract the first result."""
+    x = uniform(16, rows, 256).to(device)
+    sums = torch.stack([x.sum() for _ in range(200)])
+    return sums - sums[0]
 
 
 @reproduces("pytorch#97231", right=[1.0, 2.0, 3.0], tolerance=1e-6)

@@ -15,6 +15,10 @@ from course_utils.numerics.known_faults.asking import FaultAnswer, FaultState
 from course_utils.numerics.known_faults.isolation import ask_apart
 from course_utils.numerics.known_faults.report import KnownFaultsReport
 
+# draws come first, since some faults show only in the first draws of a process; what a device reports late comes last,
+# so that no other reproducer gets its error
+PLACES = {"random numbers": 0, "out of bounds": 2}
+
 
 def ask_known_faults(
     device: str | torch.device | None = None,
@@ -41,8 +45,7 @@ def ask_known_faults(
     asked_device = _device_to_ask(device)
     faults = all_known_faults()
     reasons = {fault.id: reason for fault in faults if (reason := _reason_not_to_ask(fault, large=large)) is not None}
-    # draws first: some faults show only in the first draws of a process
-    ordered = sorted(faults, key=lambda fault: fault.kind != "random numbers")
+    ordered = sorted(faults, key=lambda fault: PLACES.get(fault.kind, 1))
     questions = [fault.id for fault in ordered if fault.id not in reasons]
     start = time.perf_counter()
     answers = {

@@ -36,10 +36,11 @@ def convolution_with_a_long_kernel(device: torch.device) -> Values:
     return functional.conv2d(torch.ones(1, 1, 1, 300).to(device), torch.ones(1, 1, 1, 256).to(device))
 
 
-@reproduces("pytorch#174861", tolerance=1e-4)
+@reproduces("pytorch#174861", tolerance=2e-2)
 def decoding_with_grouped_heads(device: torch.device) -> Values:
-    """Attend twice from one position to 1024, with four queries for each key and value head."""
-    q, k = normal(1, 32, 1, 128).to(device), normal(1, 2, 1024, 128, seed=1).to(device)
+    """Attend twice in bfloat16 from one position to 1024, with 16 queries for each key and value head."""
+    q = normal(1, 32, 1, 128, dtype=torch.bfloat16).to(device)
+    k = normal(1, 2, 1024, 128, seed=1, dtype=torch.bfloat16).to(device)
     return tuple(functional.scaled_dot_product_attention(q, k, k, enable_gqa=True) for _ in range(2))
 
 

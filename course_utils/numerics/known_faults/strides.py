@@ -8,10 +8,10 @@ from torch.nn import functional
 from course_utils.numerics.known_faults.reproducer import Values, gradient, normal, reproduces
 
 
-@reproduces("pytorch#192212", tolerance=1e-4)
+@reproduces("pytorch#192212", tolerance=1e-2)
 def convolution_with_a_sliced_weight(device: torch.device) -> Values:
     """Convolve with a weight that is a slice of a five-dimensional tensor."""
-    weights, x = normal(4, 3, 3, 3, 3).to(device), normal(1, 3, 8, 8, seed=1).to(device)
+    weights, x = normal(3, 128, 3, 3, 3).to(device), normal(2, 128, 64, 256, seed=1).to(device)
     return functional.conv2d(x, weights[:, :, 1])
 
 
@@ -58,8 +58,8 @@ def softplus_of_a_transpose(device: torch.device) -> Values:
 @reproduces("pytorch#174339", tolerance=1e-3)
 def grid_sample_of_channels_last(device: torch.device) -> Values:
     """Sample a channels_last image at its own pixels, and then a contiguous one of the same shape."""
-    x = normal(1, 8, 16, 16)
-    centres = (torch.arange(16.0) + 0.5) / 8 - 1
+    x = normal(1, 64, 128, 128)
+    centres = (torch.arange(128.0) + 0.5) / 64 - 1
     grid = torch.stack(torch.meshgrid(centres, centres, indexing="ij")[::-1], -1)[None].to(device)
     last = x.to(device).contiguous(memory_format=torch.channels_last)
     return tuple(functional.grid_sample(image, grid, align_corners=False) for image in (last, x.to(device)))
