@@ -9,6 +9,7 @@ when it runs, so that `course --help` answers at once.
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 
@@ -71,6 +72,13 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _escape_what_cannot_be_shown() -> None:
+    """Write characters that a terminal's encoding lacks, such as an umlaut in a path, as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
 
@@ -80,6 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
+    _escape_what_cannot_be_shown()
     try:
         parsed = build_parser().parse_args(arguments)
     except argparse.ArgumentError as error:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib.metadata
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 # a part with more digits is not a version
@@ -70,13 +71,16 @@ def _padded(numbers: tuple[int, ...], length: int) -> tuple[int, ...]:
 
 def parse(text: str | None) -> Version | None:
     """Parse a version, such as "2.9.1.post1", "26.3.1" or "2.15.0a0+git"; None where it is not one."""
-    if not text:
-        return None
-    if _packaging_version is None:
+    return _parse(text, _packaging_version) if text else None
+
+
+@lru_cache(maxsize=1024)
+def _parse(text: str, packaging_version: Any) -> Version | None:
+    if packaging_version is None:
         version = _parse_numbers(text.strip())
     else:
         try:
-            found = _packaging_version(text)
+            found = packaging_version(text)
         except ValueError:  # InvalidVersion is a ValueError
             return None
         version = None if found.epoch else Version(found.release, found.is_prerelease, found.local)

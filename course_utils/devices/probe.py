@@ -89,7 +89,10 @@ def why_mps_is_absent(*, system: str, machine: str, built: bool) -> str:
     if system != "Darwin":
         return f"this is {system or 'an unknown system'} ({machine}); MPS exists only on macOS with an Apple chip"
     if machine != "arm64":
-        return f"this Python is built for {machine}; on an Apple chip install an arm64 Python, an Intel Mac has no MPS"
+        # torch 2.2.2 has MPS built in, which works for some under Rosetta or on an AMD GPU; no newer wheel follows
+        return (
+            f"this Python is built for {machine}, whose last torch is 2.2.2; on an Apple chip install an arm64 Python"
+        )
     if not built:
         return "this torch was built without MPS; install torch from PyPI with pip in an arm64 Python"
     # torch 2.9-2.14 need macOS 14, torch 2.15 needs macOS 15 (text in the wheels' libtorch_cpu.dylib)

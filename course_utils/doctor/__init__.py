@@ -12,7 +12,7 @@ from course_utils.doctor.describe import describe
 from course_utils.doctor.diagnose import diagnose
 from course_utils.doctor.findings import Diagnosis
 from course_utils.doctor.report import DoctorReport
-from course_utils.doctor.snapshot import Snapshot, Variable
+from course_utils.doctor.snapshot import Snapshot, TorchCopy, Variable
 from course_utils.doctor.snapshot_file import SnapshotError, from_json, read_snapshot
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "DoctorReport",
     "Snapshot",
     "SnapshotError",
+    "TorchCopy",
     "Variable",
     "describe",
     "diagnose",

@@ -10,7 +10,7 @@ from typing import Any
 
 from course_utils.doctor.machine import read_machine
 from course_utils.doctor.privacy import scrub
-from course_utils.doctor.snapshot import NONE, Snapshot, Variable
+from course_utils.doctor.snapshot import NONE, Snapshot, TorchCopy, Variable
 from course_utils.doctor.surroundings import read_surroundings
 from course_utils.doctor.torch_probe import TIME_LIMIT_S, probe_torch
 
@@ -54,6 +54,8 @@ def _shareable(value: Any, home: str, user: str | None) -> Any:
         return scrub(" ".join(flat.split()), home=home, user=user)[:LONGEST_TEXT]
     if isinstance(value, Variable):
         return dataclasses.replace(value, value=_shareable(value.value, home, user))
+    if isinstance(value, TorchCopy):
+        return dataclasses.replace(value, folder=_shareable(value.folder, home, user))
     if isinstance(value, tuple):
         return tuple(_shareable(item, home, user) for item in value)
     return value

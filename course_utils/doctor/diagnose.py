@@ -7,6 +7,7 @@ from dataclasses import replace
 from course_utils.doctor.findings import SEVERITIES, Diagnosis
 from course_utils.doctor.rules import (
     Rule,
+    foreign,
     known_faults,
     loading,
     metal,
@@ -15,6 +16,7 @@ from course_utils.doctor.rules import (
     releases,
     systems,
     variables,
+    watermarks,
 )
 from course_utils.doctor.snapshot import Snapshot
 
@@ -23,38 +25,52 @@ RULES: tuple[Rule, ...] = (
     *systems.RULES,
     *processor.RULES,
     *packaging.RULES,
+    *foreign.RULES,
     *releases.RULES,
     *loading.RULES,
     *metal.RULES,
     *known_faults.RULES,
+    *watermarks.RULES,
     *variables.RULES,
 )
 
 # consequence -> what brings it about, the likeliest first; the cause is then the finding to act on
 CAUSES: dict[str, tuple[str, ...]] = {
     "torch-missing": ("rosetta", "intel-mac", "kernel-elsewhere", "wrong-index", "python-out-of-range"),
-    "torch-too-old": ("rosetta", "macos-too-old", "kernel-elsewhere", "python-out-of-range"),
-    "torchvision-mismatch": ("torch-too-new", "macos-too-old"),
-    "torch-untested": ("torch-too-new", "macos-too-old"),
-    "numpy-too-new": ("rosetta",),
-    "torch-hangs": ("torch-shadowed", "rosetta"),
-    "torch-broken": ("torch-shadowed", "rosetta", "macos-too-old", "torch-too-new", "python-out-of-range"),
+    "torch-too-old": ("torch-foreign", "rosetta", "macos-too-old", "kernel-elsewhere", "python-out-of-range"),
+    "torch-too-new": ("torch-foreign",),
+    "torch-without-mps": ("torch-foreign",),
+    "torchvision-mismatch": ("torch-foreign", "torch-too-new", "macos-too-old"),
+    "torch-untested": ("torch-foreign", "torch-too-new", "macos-too-old"),
+    "numpy-too-new": ("torch-foreign", "rosetta"),
+    "numpy-missing": ("kernel-elsewhere",),
+    "torch-hangs": ("torch-shadowed", "torch-foreign", "rosetta"),
+    "torch-broken": (
+        "torch-shadowed",
+        "torch-foreign",
+        "rosetta",
+        "macos-too-old",
+        "torch-too-new",
+        "python-out-of-range",
+    ),
     "torch-aborts": (
         "torch-shadowed",
+        "torch-foreign",
         "fallback-not-a-number",
         "openmp-duplicate",
         "rosetta",
         "macos-too-old",
         "torch-too-new",
     ),
-    "wrong-architecture": ("rosetta",),
+    "wrong-architecture": ("torch-foreign", "rosetta"),
     "kmp-duplicate-ok": ("openmp-duplicate",),
     "mps-unusable": ("watermark-invalid", "watermark-order", "virtual-mac", "macos-too-old", "torch-too-new"),
     "python-out-of-range": ("kernel-elsewhere",),
     "fallback-order-unknown": ("fallback-not-a-number",),
     "fallback-too-late": ("fallback-not-a-number",),
     "cuda-on-mac": ("container-on-mac",),
-    "known-wrong-results": ("torch-too-old",),
+    "known-wrong-results": ("torch-foreign", "torch-too-old"),
+    "course-device-unusable": ("sandboxed", "torch-too-new", "macos-too-old", "torch-without-mps", "mps-unusable"),
 }
 # off a Mac, nothing reads these variables
 ONLY_ON_A_MAC = frozenset({"fallback-not-a-number", "watermark-invalid", "watermark-order"})

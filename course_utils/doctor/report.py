@@ -65,7 +65,6 @@ class DoctorReport(TextResult):
                 "snapshot": json.loads(self.snapshot.to_json()),
             },
             indent=2,
-            ensure_ascii=False,
         )
 
     def _summary(self) -> str:
@@ -80,7 +79,7 @@ class DoctorReport(TextResult):
         packages = (("torch", snapshot.torch), ("torchvision", snapshot.torchvision), ("numpy", snapshot.numpy))
         rows.append(("packages", ", ".join(f"{name} {_word(version, 'missing')}" for name, version in packages)))
         rows.append(("python", f"{_word(snapshot.python)} ({_word(snapshot.machine)}) at {_word(snapshot.prefix)}"))
-        memory = "unknown" if snapshot.memory_bytes is None else f"{snapshot.memory_bytes / 2**30:.0f} GiB"
+        memory = "unknown" if snapshot.memory_bytes is None else f"{(snapshot.memory_bytes + 2**29) // 2**30} GiB"
         rows.append(("memory", memory))
         variables = "unknown"
         if snapshot.variables is not None:

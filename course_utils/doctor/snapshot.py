@@ -11,13 +11,15 @@ from typing import Literal
 
 from course_utils.reporting.tables import html_table, text_table
 
-FORMAT = 1
+# format 2, 2026-12: base_executable, externally_managed, torch_copies, disk_free_bytes, hidden_files
+FORMAT = 2
 KIND = "course-snapshot"
 NONE = "none"
 
 TorchImport = Literal["ok", "missing", "raised", "exited", "killed", "timed out"]
 State = Literal["usable", "present but unusable", "absent"]
 EnvironmentKind = Literal["venv", "uv", "conda", "system"]
+PathOrigin = Literal["environment", "base Python", "PYTHONPATH", "user site", "current folder", "other"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,21 @@ class Variable:
     name: str
     value: str
     before_torch: bool | None = None
+
+
+@dataclass(frozen=True)
+class TorchCopy:
+    """One torch that Python could import; the first on its path is the one that it does import.
+
+    Args:
+        folder: the folder on Python's path that holds it.
+        version: what its files say, or "unknown".
+        via: how that folder came onto the path.
+    """
+
+    folder: str
+    version: str
+    via: PathOrigin
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,17 +73,22 @@ class Snapshot:
         sandbox: what restricts this process, such as "App Sandbox", or "none".
         ci: the continuous integration service, such as "GitHub Actions", or "none".
         memory_bytes: RAM, bytes.
+        disk_free_bytes: free space on the disk of the environment, bytes.
         nvidia_driver: version of the NVIDIA driver, or "none".
         python: the Python's version.
         executable: the Python that ran the doctor; a home folder is written as ~.
         prefix: the environment it belongs to.
+        base_executable: the Python that a venv was made from; `executable` where there is no venv.
         environment_kind: "venv", "uv", "conda" or "system".
+        externally_managed: whether a package manager owns this Python, so that pip refuses to install (PEP 668).
+        hidden_files: .pth files of the environment that macOS hides, which Python skips; relative to `prefix`.
         torch: installed version, or "none".
         torchvision: installed version, or "none".
         numpy: installed version, or "none".
         torch_import: how importing torch in a child process ended.
         torch_error: the error's first line, the exit code or the signal, with the last words on standard error.
         torch_file: the file that was imported as torch.
+        torch_copies: every torch on Python's path, the one that is imported first.
         torch_cuda: the CUDA version that torch was built for, or "none".
         mps_built: `torch.backends.mps.is_built()`.
         mps_available: `torch.backends.mps.is_available()`.
@@ -100,17 +122,22 @@ class Snapshot:
     sandbox: str | None = None
     ci: str | None = None
     memory_bytes: int | None = None
+    disk_free_bytes: int | None = None
     nvidia_driver: str | None = None
     python: str | None = None
     executable: str | None = None
     prefix: str | None = None
+    base_executable: str | None = None
     environment_kind: EnvironmentKind | None = None
+    externally_managed: bool | None = None
+    hidden_files: tuple[str, ...] | None = None
     torch: str | None = None
     torchvision: str | None = None
     numpy: str | None = None
     torch_import: TorchImport | None = None
     torch_error: str | None = None
     torch_file: str | None = None
+    torch_copies: tuple[TorchCopy, ...] | None = None
     torch_cuda: str | None = None
     mps_built: bool | None = None
     mps_available: bool | None = None
@@ -141,6 +168,8 @@ class Snapshot:
             value = getattr(self, field.name)
             if field.name == "variables" and value:
                 value = ", ".join(f"{variable.name}={variable.value}" for variable in value)
+            elif field.name == "torch_copies" and value:
+                value = ", ".join(f"{copy.version} in {copy.folder} ({copy.via})" for copy in value)
             elif isinstance(value, tuple):
                 value = ", ".join(value) or NONE
             rows.append((field.name, "unknown" if value is None else str(value)))

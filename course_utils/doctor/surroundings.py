@@ -7,7 +7,9 @@ import json
 import os
 import re
 import shutil
+import stat
 import sys
+import sysconfig
 from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
@@ -25,6 +27,7 @@ from course_utils.devices.torch_start import StartRecord, start_record
 from course_utils.doctor.fallback_check import torch_falls_back
 from course_utils.doctor.machine import read_file
 from course_utils.doctor.snapshot import NONE, Variable
+from course_utils.doctor.torch_copies import find_torch_copies
 
 # the only environment variables that a snapshot holds
 VARIABLES = (
@@ -39,6 +42,8 @@ VARIABLES = (
     "KMP_DUPLICATE_LIB_OK",
     COURSE_DEVICE,
     "CONDA_SUBDIR",
+    "PYTHONPATH",
+    "PYTHONNOUSERSITE",
     "SYSTEM_VERSION_COMPAT",
     "CUDA_VERSION",
     "CUDA_VISIBLE_DEVICES",
@@ -76,6 +81,28 @@ def openmp_files(prefix: Path) -> tuple[str, ...]:
             for path in sorted(prefix.glob(f"{folder}/{name}")):
                 found.setdefault(path.resolve(), str(path.relative_to(prefix)))
     return tuple(found.values())
+
+
+def hidden_files(prefix: Path) -> tuple[str, ...]:
+    """Return an environment's .pth files that macOS hides, as it does with synced folders; Python skips those.
+
+    Python since 3.11.8, 3.12.2 and 3.13 (cpython #113659).
+    """
+    hidden = (path for path in sorted(prefix.glob("lib/python*/site-packages/*.pth")) if _is_hidden(path))
+    return tuple(str(path.relative_to(prefix)) for path in hidden)
+
+
+def _is_hidden(path: Path) -> bool:
+    flags: int = getattr(path.stat(), "st_flags", 0)  # only BSD and macOS have flags
+    return bool(flags & stat.UF_HIDDEN)
+
+
+def free_bytes(folder: Path) -> int | None:
+    """Return the free space on the disk of a folder, bytes; None where the system does not tell."""
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return None
 
 
 def package_indexes() -> tuple[str, ...] | None:
@@ -175,10 +202,16 @@ def read_surroundings() -> dict[str, Any]:
     return {
         "executable": sys.executable or None,
         "prefix": sys.prefix,
+        "base_executable": getattr(sys, "_base_executable", None) or None,
         "environment_kind": environment_kind(prefix),
+        "externally_managed": sys.prefix == sys.base_prefix
+        and Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED").is_file(),
+        "hidden_files": hidden_files(prefix),
+        "disk_free_bytes": free_bytes(prefix),
         "torch": package_version("torch"),
         "torchvision": package_version("torchvision"),
         "numpy": package_version("numpy"),
+        "torch_copies": find_torch_copies(),
         "variables": read_variables(start_record(), fallback_on=torch_falls_back(), cells=cells or ()),
         "shell_exports": shell_exports(cells or ()),
         "openmp": openmp_files(prefix),

@@ -33,7 +33,11 @@ def probe_torch(*, time_limit_s: float = TIME_LIMIT_S, python: str = sys.executa
         module itself says. A child that dies or hangs is described in "torch_import" and "torch_error", or in
         "mps_state" and "mps_reason" when torch itself had loaded.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    try:
+        scratch = tempfile.TemporaryDirectory()
+    except OSError as error:  # a full disk
+        return {"torch_error": f"no scratch folder could be made: {type(error).__name__}: {error}"}
+    with scratch as folder:
         answer, errors = Path(folder, "answer"), Path(folder, "errors")
         # -c and not a file: the folder of a script would come first on sys.path, and torch would find our modules
         code = Path(torch_child.__file__).read_text(encoding="utf-8")

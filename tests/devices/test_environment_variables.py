@@ -5,7 +5,6 @@ import errno
 import math
 import random
 
-import pytest
 from support.described_machines import MAC, with_variables
 
 from course_utils.devices import torch_start
@@ -69,37 +68,40 @@ def test_stoi_is_the_c_librarys():
         assert ours == libc_stoi(text), text
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=repr)
-def test_doctor_emulation_and_reader_agree_on_the_fallback(text, monkeypatch):
+def test_doctor_emulation_and_reader_agree_on_the_fallback(monkeypatch):
     """The emulation's policy, the doctor's findings and the reader tell the same about one value."""
-    try:
-        expected = "fallback" if fallback_is_on({FALLBACK: text}) else "raise"
-    except ValueError:
-        expected = "abort"
-    monkeypatch.setattr(torch_start, "start_record", lambda: torch_start.StartRecord({FALLBACK: text}, {}, None))
-    try:
-        emulated = choose_policy(None, None, torch_start.fallback_at_load)
-    except ValueError:
-        emulated = "abort"
-    codes = {finding.code for finding in diagnose(with_variables(MAC, **{FALLBACK: text}))}
-    told = "abort" if "fallback-not-a-number" in codes else "fallback" if "fallback-on" in codes else "raise"
+    for text in TEXTS:
+        try:
+            expected = "fallback" if fallback_is_on({FALLBACK: text}) else "raise"
+        except ValueError:
+            expected = "abort"
+        record = torch_start.StartRecord({FALLBACK: text}, {}, None)
+        monkeypatch.setattr(torch_start, "start_record", lambda record=record: record)
+        try:
+            emulated = choose_policy(None, None, torch_start.fallback_at_load)
+        except ValueError:
+            emulated = "abort"
+        codes = {finding.code for finding in diagnose(with_variables(MAC, **{FALLBACK: text}))}
+        told = "abort" if "fallback-not-a-number" in codes else "fallback" if "fallback-on" in codes else "raise"
 
-    assert (emulated, told) == (expected, expected)
+        assert (emulated, told) == (expected, expected), text
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=repr)
-def test_doctor_and_memory_agree_on_the_high_watermark(text):
+def test_doctor_and_memory_agree_on_the_high_watermark():
     """The memory budget's hard limit and the doctor's findings follow from the same number."""
-    ratio = watermark_ratio(HIGH_WATERMARK, {HIGH_WATERMARK: text})
-    budget = describe_budget("M4", 16, environ={HIGH_WATERMARK: text, LOW_WATERMARK: "0"})
-    codes = {finding.code for finding in diagnose(with_variables(MAC, **{HIGH_WATERMARK: text, LOW_WATERMARK: "0"}))}
+    for text in TEXTS:
+        ratio = watermark_ratio(HIGH_WATERMARK, {HIGH_WATERMARK: text})
+        budget = describe_budget("M4", 16, environ={HIGH_WATERMARK: text, LOW_WATERMARK: "0"})
+        machine = with_variables(MAC, **{HIGH_WATERMARK: text, LOW_WATERMARK: "0"})
+        codes = {finding.code for finding in diagnose(machine)}
 
-    assert ratio.accepted == (0 <= strtod(text) <= LARGEST_RATIO)
-    assert ("watermark-invalid" in codes) == (not ratio.accepted)
-    assert ("watermark-zero" in codes) == (budget.hard_limit_bytes is None)
-    if ratio.accepted and ratio.value > 0:
-        assert budget.hard_limit_bytes == int(ratio.value * budget.recommended_bytes)
-    assert bool(budget.warnings) == bool(codes & {"watermark-invalid", "watermark-zero", "watermark-misread"})
+        assert ratio.accepted == (0 <= strtod(text) <= LARGEST_RATIO), text
+        assert ("watermark-invalid" in codes) == (not ratio.accepted), text
+        assert ("watermark-zero" in codes) == (budget.hard_limit_bytes is None), text
+        if ratio.accepted and ratio.value > 0:
+            assert budget.hard_limit_bytes == int(ratio.value * budget.recommended_bytes), text
+        odd = codes & {"watermark-invalid", "watermark-zero", "watermark-misread"}
+        assert bool(budget.warnings) == bool(odd), text
 
 
 def test_unset_is_the_default():

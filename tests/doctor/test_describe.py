@@ -9,7 +9,7 @@ import pytest
 from course_utils.doctor import describe, read_snapshot, surroundings
 from course_utils.doctor.describe import _shareable
 from course_utils.doctor.machine import linux_chip
-from course_utils.doctor.snapshot import Variable
+from course_utils.doctor.snapshot import TorchCopy, Variable
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +62,8 @@ def test_described_machine_travels(here, tmp_path):
 
 def test_shareable():
     """Text becomes printable, one line, scrubbed and bounded, also inside of tuples and variables."""
+    copy = TorchCopy("/Users/ada/lib", "2.1.0", "PYTHONPATH")
+    assert _shareable((copy,), "/Users/ada", "ada") == (TorchCopy("~/lib", "2.1.0", "PYTHONPATH"),)
     value = _shareable((Variable("A", "\x1b[1m /Users/ada/x\n2", True), "y" * 1000), "/Users/ada", "ada")
     assert value == (Variable("A", "[1m ~/x 2", True), "y" * 600)
 
@@ -152,6 +154,23 @@ def test_fallback_answer_of_torch_wins(monkeypatch):
     assert seen == [True, False, None]
     cells = ("import torch", "%env PYTORCH_ENABLE_MPS_FALLBACK=1")
     assert surroundings.read_variables(unknown, fallback_on=None, cells=cells)[0].before_torch is False
+
+
+def test_hidden_files(tmp_path, monkeypatch):
+    """A .pth file that macOS hides is listed, others are not; a system without flags hides none."""
+    packages = tmp_path / "lib/python3.12/site-packages"
+    packages.mkdir(parents=True)
+    for name in ("course.pth", "other.pth", "notes.txt"):
+        (packages / name).touch()
+    assert surroundings.hidden_files(tmp_path) == ()
+    monkeypatch.setattr(surroundings, "_is_hidden", lambda path: path.name in ("course.pth", "notes.txt"))
+    assert surroundings.hidden_files(tmp_path) == ("lib/python3.12/site-packages/course.pth",)
+
+
+def test_free_space(tmp_path):
+    """The disk's free space is a number; of a folder that does not exist nothing is known."""
+    assert surroundings.free_bytes(tmp_path) > 0
+    assert surroundings.free_bytes(tmp_path / "gone") is None
 
 
 def test_index_settings(monkeypatch):

@@ -2,8 +2,9 @@
 
 import json
 
-import pytest
-from support.described_machines import LINUX, MAC, MACHINES, mac, with_variables
+from support.described_machines import LINUX, MAC, mac, with_variables
+from support.found import found
+from support.reported_machines import MACHINES
 
 from course_utils.doctor import Diagnosis, DoctorReport, Snapshot
 
@@ -36,18 +37,18 @@ def test_nothing_known():
     assert "Nothing is known of torch" in str(DoctorReport.of(Snapshot()))
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
-def test_text_has_icon_and_word_and_no_colour(machine):
+def test_text_has_icon_and_word_and_no_colour():
     """Each finding begins with an icon and the word for it, commands stay on one line, and no escape is printed."""
-    report = DoctorReport.of(machine.snapshot)
-    text = str(report)
+    for machine in found(MACHINES):
+        report = DoctorReport.of(machine.snapshot)
+        text = str(report)
 
-    assert "\x1b" not in text
-    for finding in report.findings:
-        icon = {"error": "[x]", "warning": "[!]", "note": "[i]"}[finding.severity]
-        assert f"{icon} {finding.severity}:" in text
-        assert finding.command is None or f"command  {finding.command}\n" in text
-    assert max(len(line) for line in text.splitlines() if "command  " not in line and "source" not in line) <= 200
+        assert "\x1b" not in text
+        for finding in report.findings:
+            icon = {"error": "[x]", "warning": "[!]", "note": "[i]"}[finding.severity]
+            assert f"{icon} {finding.severity}:" in text
+            assert finding.command is None or f"command  {finding.command}\n" in text
+        assert max(len(line) for line in text.splitlines() if "command  " not in line and "source" not in line) <= 200
 
 
 def test_html_is_escaped():

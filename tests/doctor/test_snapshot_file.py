@@ -4,15 +4,17 @@ import dataclasses
 import json
 
 import pytest
-from support.described_machines import MAC, MACHINES
+from support.described_machines import MAC
+from support.found import found
+from support.reported_machines import MACHINES
 
 from course_utils.doctor import Snapshot, SnapshotError, Variable, from_json, read_snapshot
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
-def test_json_and_back(machine):
+def test_json_and_back():
     """Writing and reading a snapshot gives an equal one."""
-    assert from_json(machine.snapshot.to_json()) == machine.snapshot
+    for machine in found(MACHINES):
+        assert from_json(machine.snapshot.to_json()) == machine.snapshot
 
 
 def test_missing_fields_are_unknown():
@@ -38,8 +40,15 @@ def written(**changes):
         (written(format="1"), "format is '1'"),
         (written(format=True), "format is True"),
         (written(format=0), "format is 0"),
-        (written(format=2), "update the course"),
-        (written(machin="arm64"), "'machin'.*nearest: machine"),
+        (written(format=3), "update the course"),
+        (written(format=10**400), "update the course"),
+        (written(memory_bytes=10**400), "'memory_bytes' is 1000.*a whole number from 0 to"),
+        (written(memory_bytes=-1), "whole number"),
+        (written(disk_free_bytes=2**63), "whole number"),
+        (written(chip="M" * 2001), "at most 2000 characters"),
+        (written(torch_copies=[{"folder": "/x", "version": "2.1", "via": "magic"}]), "'torch_copies'"),
+        (written(**{"x" * 5000: 1}), "does not know"),
+        (written(machin="arm64"), '"machin".*nearest: machine'),
         (written(translated="yes"), "'translated' is \"yes\".*true or false"),
         (written(memory_bytes=True), "whole number"),
         (written(memory_bytes=1.5), "whole number"),
@@ -87,7 +96,7 @@ def test_a_snapshot_prints_what_is_unknown():
     """Unknown fields are printed as unknown, in text and in HTML."""
     snapshot = Snapshot(system="Darwin", chip="<b>", variables=(Variable("A", "1"),))
 
-    assert "os_version         unknown" in str(snapshot)
+    assert ["os_version", "unknown"] in [line.split() for line in str(snapshot).splitlines()]
     assert "A=1" in str(snapshot)
     assert "&lt;b&gt;" in snapshot._repr_html_()
 

@@ -131,6 +131,18 @@ def test_the_real_torch():
     assert found["cuda_state"] in ("usable", "present but unusable", "absent")
 
 
+def test_no_room_for_a_scratch_folder(monkeypatch):
+    """On a full disk nothing can be tried: torch stays unknown, with the system's own number."""
+
+    def full(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryDirectory", full)
+    found = probe_torch()
+    assert "torch_import" not in found
+    assert "[Errno 28]" in str(found["torch_error"])
+
+
 def test_no_python_to_run(tmp_path):
     """A Python that cannot be started leaves torch unknown, with the reason."""
     found = probe_torch(python=str(tmp_path / "no-python"))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 
 from course_utils.data.versions import Version, exactly, macos_version
-from course_utils.doctor.requirements import course_bounds, known, newest_torch, torchvision_for
+from course_utils.devices.environment_variables import COURSE_DEVICE
+from course_utils.doctor.findings import Severity
+from course_utils.doctor.requirements import course_bounds, known, newest_intel_torch, newest_torch, torch_lines
 from course_utils.doctor.snapshot import NONE, Snapshot
 
 
@@ -63,6 +64,11 @@ def virtual_signs(snapshot: Snapshot) -> tuple[str, ...]:
     return tuple(signs)
 
 
+def mac_severity(snapshot: Snapshot, severity: Severity) -> Severity:
+    """Return a severity as it is on a Mac; elsewhere nothing reads the variables of MPS, and a note is enough."""
+    return severity if is_mac(snapshot) else "note"
+
+
 def in_ci(snapshot: Snapshot) -> bool:
     """Return whether a continuous integration service runs this."""
     return snapshot.ci not in (None, NONE)
@@ -83,16 +89,26 @@ def best_torch(snapshot: Snapshot) -> str | None:
     return inside or newest_torch(macos(snapshot), python)
 
 
-def pip_install(snapshot: Snapshot, *requirements: str, flags: str = "") -> str:
-    """Return the command that installs into this environment, with uv where uv made it."""
-    tool = "uv pip install" if snapshot.environment_kind == "uv" else "python -m pip install"
-    words = [word if re.fullmatch(r"[\w.=-]+", word) else f'"{word}"' for word in requirements]
-    return " ".join([tool, *([flags] if flags else []), *words])
+def installable(snapshot: Snapshot, torch: Version) -> bool:
+    """Return whether there is a wheel of a torch for this Python; on a Mac also whether its MPS works on this macOS."""
+    python, system = known(snapshot.python), macos(snapshot)
+    if torch.early or (torch.local or "").startswith("git"):
+        return False
+    if is_intel_python(snapshot):
+        return str(torch) == newest_intel_torch()[0] and (python is None or (3, 8) <= python.line <= (3, 12))
+    line = next((line for line in torch_lines() if str(torch) in line.releases), None)
+    if line is None or not line.suits_python(python):
+        return False
+    return system is None or system.at_least(line.mps_macos)
 
 
-def install_torch(snapshot: Snapshot, torch: str, *, flags: str = "") -> str:
-    """Return the command that installs a torch and the torchvision that pairs with it."""
-    return pip_install(snapshot, f"torch=={torch}", torchvision_for(exactly(torch)) or "torchvision", flags=flags)
+def tested_torch(snapshot: Snapshot) -> str | None:
+    """Return the newest torch within the course's bounds that has a wheel here, and MPS on a Mac; None if none has."""
+    bounds = course_bounds()
+    if is_intel_python(snapshot):
+        return None
+    newest = newest_torch(macos(snapshot), known(snapshot.python), below=bounds.torch_below)
+    return newest if newest is not None and exactly(newest).at_least(bounds.torch_from) else None
 
 
 def environment_of(executable: str) -> str:
@@ -100,8 +116,27 @@ def environment_of(executable: str) -> str:
     return re.sub(r"[/\\](?:bin|Scripts)[/\\][^/\\]*$", "", executable)
 
 
-def quoted(text: str) -> str:
-    """Quote a word from a snapshot for a shell; ~ at its start stays the home folder."""
-    if text.startswith("~/"):
-        return "~/" + shlex.quote(text[2:])
-    return shlex.quote(text)
+def under(path: str | None, folder: str | None) -> bool:
+    """Return whether a path lies in a folder; False where either is unknown."""
+    return bool(path and folder) and f"{path}/".startswith(f"{str(folder).rstrip('/')}/")
+
+
+def course_device_works(snapshot: Snapshot) -> bool | None:
+    """Return whether COURSE_DEVICE names a device that computes here; None where it is not set or nobody tried.
+
+    The course accepts "mps", "cuda" and "cpu", also with an index (course_utils.devices.probe).
+    """
+    variable = snapshot.variable(COURSE_DEVICE)
+    if variable is None or not variable.value:
+        return None
+    named = re.fullmatch(r"(mps|cuda|cpu)(:[0-9]+)?", variable.value)
+    if named is None:
+        return False
+    if named[1] == "cpu":
+        return True
+    if named[1] == "mps" and snapshot.system not in (None, "Darwin"):
+        return False
+    state = snapshot.mps_state if named[1] == "mps" else snapshot.cuda_state
+    if state is None:
+        return False if named[1] == "cuda" and is_mac(snapshot) else None
+    return state == "usable"

@@ -6,7 +6,8 @@ from course_utils.data.known_faults import KnownFault, all_known_faults
 from course_utils.data.versions import exactly
 from course_utils.doctor.findings import Diagnosis
 from course_utils.doctor.rules import Rule
-from course_utils.doctor.rules.conditions import best_torch, install_torch, macos, macos_text, torch_version
+from course_utils.doctor.rules.commands import install_torch
+from course_utils.doctor.rules.conditions import best_torch, is_intel_python, macos, macos_text, torch_version
 from course_utils.doctor.snapshot import NONE, Snapshot
 
 # named in full; the command names the others
@@ -17,7 +18,7 @@ ASK = "course compare --known"
 def known_wrong(snapshot: Snapshot) -> Diagnosis | None:
     """Name the faults that the reports place on this torch, macOS and chip, where another of these is without them."""
     torch, version = torch_version(snapshot), macos(snapshot)
-    if torch is None or version is None or snapshot.mps_state != "usable":
+    if torch is None or version is None or snapshot.mps_state != "usable" or is_intel_python(snapshot):
         return None
     chip = None if snapshot.chip == NONE else snapshot.chip
     faults = [

@@ -4,46 +4,80 @@ from __future__ import annotations
 
 import re
 
+from course_utils.data.versions import exactly
 from course_utils.doctor.findings import Diagnosis
-from course_utils.doctor.requirements import course_bounds, known, newest_intel_torch, pip_picks, torchvision_for
+from course_utils.doctor.requirements import (
+    course_bounds,
+    known,
+    newest_intel_torch,
+    newest_torch,
+    pip_picks,
+)
 from course_utils.doctor.rules import Rule
-from course_utils.doctor.rules.conditions import (
-    best_torch,
+from course_utils.doctor.rules.commands import (
+    free_disk,
+    fresh_environment,
+    install_tested,
     install_torch,
+    reinstall_flags,
+    update_first,
+)
+from course_utils.doctor.rules.conditions import (
+    installable,
     is_intel_python,
     is_mac,
     macos,
-    pip_install,
+    macos_text,
     torch_version,
 )
 from course_utils.doctor.snapshot import NONE, Snapshot
 
+# ENOSPC; EDQUOT on macOS and on Linux
+DISK_FULL = (28, 69, 122)
 
-def _reinstall(snapshot: Snapshot) -> str:
-    """Return the command that installs the same torch afresh."""
-    torch = torch_version(snapshot)
-    flags = "--reinstall" if snapshot.environment_kind == "uv" else "--force-reinstall --no-cache-dir"
-    if torch is None:
-        return pip_install(snapshot, course_bounds().torch_requirement, "torchvision", flags=flags)
-    return pip_install(snapshot, f"torch=={torch}", torchvision_for(torch) or "torchvision", flags=flags)
+
+def _reinstall(snapshot: Snapshot) -> str | None:
+    """Return the command that installs the same torch afresh, or the tested one where the same cannot be had."""
+    torch, flags = torch_version(snapshot), reinstall_flags(snapshot)
+    if torch is not None and installable(snapshot, torch):
+        return install_torch(snapshot, str(torch), flags=flags)
+    return install_tested(snapshot, flags=flags)
+
+
+def _first_install(snapshot: Snapshot) -> tuple[str, str | None]:
+    """Return how to get a torch that works here, in words and as a command."""
+    python, version, bounds = known(snapshot.python), macos(snapshot), course_bounds()
+    if is_intel_python(snapshot):
+        torch = newest_intel_torch()[0]
+        return f"For an Intel Python there is torch {torch} at most, with wheels for Python 3.8 to 3.12.", None
+    if is_mac(snapshot) and version is not None:
+        tested = newest_torch(version, python, below=bounds.torch_below)
+        if tested is None:
+            return _no_tested_torch(snapshot), None
+        if not exactly(tested).at_least(bounds.torch_from):
+            return update_first(snapshot, tested)
+        fix = f"Install torch {tested}, the newest tested one that fits this Mac and Python."
+        picked = pip_picks(version, python)
+        if picked is not None and picked != tested:
+            fix += f" (A plain `pip install torch` takes {picked}.)"
+        return fix, install_torch(snapshot, tested)
+    command = install_tested(snapshot)
+    return "Install it with the course: `make lab` does." if command else _no_tested_torch(snapshot), command
+
+
+def _no_tested_torch(snapshot: Snapshot) -> str:
+    """Return why no torch that the lessons were run with can be installed."""
+    newest = newest_torch(None, below=course_bounds().torch_below)
+    if newest_torch(None, known(snapshot.python), below=course_bounds().torch_below) is None:
+        return f"The newest tested torch is {newest}, which has no wheel for Python {snapshot.python}."
+    return f"The newest tested torch is {newest}, and none has MPS on {macos_text(snapshot)} with this Python."
 
 
 def torch_missing(snapshot: Snapshot) -> Diagnosis | None:
     """Without torch there is nothing to compute with."""
     if snapshot.torch_import != "missing" and not (snapshot.torch == NONE and snapshot.torch_import is None):
         return None
-    fitting = best_torch(snapshot) if is_mac(snapshot) else None
-    fix = "Install it with the course: `make lab` does."
-    command: str | None = pip_install(snapshot, course_bounds().torch_requirement, "torchvision")
-    version = macos(snapshot)
-    if is_intel_python(snapshot):
-        fix, command = f"For an Intel Python there is torch {newest_intel_torch()[0]} at most.", None
-    elif fitting is not None and version is not None:
-        fix = f"Install torch {fitting}, the newest tested one that fits this Mac and Python."
-        command = install_torch(snapshot, fitting)
-        picked = pip_picks(version, known(snapshot.python))
-        if picked is not None and picked != fitting:
-            fix += f" (A plain `pip install torch` takes {picked}.)"
+    fix, command = _first_install(snapshot)
     return Diagnosis(
         severity="error",
         code="torch-missing",
@@ -52,25 +86,6 @@ def torch_missing(snapshot: Snapshot) -> Diagnosis | None:
         fix=fix,
         command=command,
         source="tags of torch's macOS arm64 wheels, 1.12 to 2.15",
-    )
-
-
-def torch_shadowed(snapshot: Snapshot) -> Diagnosis | None:
-    """A file or folder of one's own called torch hides the package."""
-    path = snapshot.torch_file or ""
-    own_file = re.search(r"[/\\]torch\.py$", path) is not None
-    own_folder = "holds no Tensor" in (snapshot.torch_error or "")
-    if not own_file and not own_folder:
-        return None
-    return Diagnosis(
-        severity="error",
-        code="torch-shadowed",
-        what="Something else is called torch and is imported instead of the package.",
-        how_known=f"import torch loads {snapshot.torch_file or 'a folder without torch in it'}"
-        + (f"; {snapshot.torch_error}" if snapshot.torch_error else ""),
-        fix="Rename that file or folder, and remove its __pycache__; look into PYTHONPATH too.",
-        command=f"mv {path} {path[:-8]}my_torch.py" if own_file and re.fullmatch(r"[\w./~-]+", path) else None,
-        source="Python documentation, the module search path: the script's folder and PYTHONPATH come first",
     )
 
 
@@ -85,21 +100,33 @@ def wrong_architecture(snapshot: Snapshot) -> Diagnosis | None:
         what="A library of torch is built for another processor than this Python.",
         how_known=error,
         fix="Make the environment again with one arm64 Python, and install nothing into it with another one.",
-        command="make clean && make lab" if snapshot.environment_kind is None else _fresh(snapshot),
+        command=fresh_environment(snapshot),
         source="Apple's dyld: one process has one architecture; Lightning #14634",
     )
 
 
-def _fresh(snapshot: Snapshot) -> str:
-    """Return the command that makes the environment afresh."""
-    if snapshot.environment_kind == "conda":
-        return "CONDA_SUBDIR=osx-arm64 conda env create -f environment.yml"
-    return "rm -r .venv && make lab"
+def disk_full(snapshot: Snapshot) -> Diagnosis | None:
+    """Without free space torch cannot be imported, and nothing can be installed."""
+    number = re.search(r"\[Errno (\d+)\]", snapshot.torch_error or "")
+    if number is None or int(number[1][:6]) not in DISK_FULL:
+        return None
+    free = snapshot.disk_free_bytes
+    left = "unknown how much is free" if free is None else f"{free / 1e9:.1f} GB are free"
+    return Diagnosis(
+        severity="error",
+        code="disk-full",
+        what=f"The disk is full ({left}), so torch does not load.",
+        how_known=snapshot.torch_error or "",
+        fix="Free some 10 GB: empty the Trash and the cache below, look at ~/.cache/huggingface, ~/.cache/torch and "
+        "other environments with `du -sh`. Then ask again; should torch still not load, install it afresh.",
+        command=free_disk(snapshot),
+        source="errno.h: 28 is ENOSPC; 69 (macOS) and 122 (Linux) are EDQUOT, a quota that is used up",
+    )
 
 
 def torch_broken(snapshot: Snapshot) -> Diagnosis | None:
     """Installed, and importing it raises."""
-    if snapshot.torch_import != "raised" or wrong_architecture(snapshot):
+    if snapshot.torch_import != "raised" or wrong_architecture(snapshot) or disk_full(snapshot):
         return None
     return Diagnosis(
         severity="error",
@@ -163,8 +190,8 @@ def torch_unknown(snapshot: Snapshot) -> Diagnosis | None:
 
 RULES: tuple[Rule, ...] = (
     torch_missing,
-    torch_shadowed,
     wrong_architecture,
+    disk_full,
     torch_broken,
     torch_aborts,
     torch_hangs,

@@ -8,9 +8,9 @@ from course_utils.data.versions import exactly
 from course_utils.doctor.findings import Diagnosis
 from course_utils.doctor.requirements import macos_needed
 from course_utils.doctor.rules import Rule
+from course_utils.doctor.rules.commands import fresh_environment, install_torch, reinstall_flags
 from course_utils.doctor.rules.conditions import (
     best_torch,
-    install_torch,
     is_intel_python,
     is_mac,
     macos,
@@ -18,7 +18,7 @@ from course_utils.doctor.rules.conditions import (
     torch_version,
     virtual_signs,
 )
-from course_utils.doctor.rules.loading import torch_shadowed
+from course_utils.doctor.rules.foreign import torch_shadowed
 from course_utils.doctor.rules.releases import macos_against_torch
 from course_utils.doctor.snapshot import NONE, Snapshot
 
@@ -38,7 +38,6 @@ def torch_without_mps(snapshot: Snapshot) -> Diagnosis | None:
     if torch is not None and macos_needed(torch) is None:  # older than MPS: another rule says so
         return None
     fitting = best_torch(snapshot)
-    flags = "--reinstall" if snapshot.environment_kind == "uv" else "--force-reinstall"
     conda = " Remove conda's torch first: `conda remove pytorch`." if snapshot.environment_kind == "conda" else ""
     return Diagnosis(
         severity="error",
@@ -46,7 +45,9 @@ def torch_without_mps(snapshot: Snapshot) -> Diagnosis | None:
         what=f"torch {snapshot.torch or ''} was built without MPS.".replace("  ", " "),
         how_known="torch.backends.mps.is_built() is False, in an arm64 Python on a Mac",
         fix=f"Install torch from the Python package index with pip; its arm64 wheels all hold MPS.{conda}",
-        command=install_torch(snapshot, fitting, flags=flags) if fitting else "make lab",
+        command=install_torch(snapshot, fitting, flags=reinstall_flags(snapshot))
+        if fitting
+        else fresh_environment(snapshot),
         source="torch's macOS arm64 wheels 1.12 to 2.15: built with MPS",
     )
 

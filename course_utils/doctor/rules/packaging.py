@@ -6,7 +6,8 @@ import re
 
 from course_utils.doctor.findings import Diagnosis
 from course_utils.doctor.rules import Rule
-from course_utils.doctor.rules.conditions import environment_of, is_mac, quoted
+from course_utils.doctor.rules.commands import fresh_environment, python_name, start_lab, usable_path
+from course_utils.doctor.rules.conditions import environment_of, is_mac
 from course_utils.doctor.snapshot import Snapshot
 
 # what PyTorch's index offers only for Linux and Windows
@@ -34,7 +35,6 @@ def openmp_duplicate(snapshot: Snapshot) -> Diagnosis | None:
         return None
     signs = [said] if said else []
     signs += [f"the environment holds {', '.join(files)}"] if len(owners) > 1 else []
-    conda = snapshot.environment_kind == "conda"
     return Diagnosis(
         severity="error" if said else "warning",
         code="openmp-duplicate",
@@ -44,45 +44,78 @@ def openmp_duplicate(snapshot: Snapshot) -> Diagnosis | None:
         how_known="; ".join(signs),
         fix="Make an environment in which torch, NumPy and what else carries OpenMP come from one source: all from "
         "conda-forge or all from pip. Do not set KMP_DUPLICATE_LIB_OK.",
-        command="conda env create -f environment.yml" if conda else "rm -r .venv && make lab",
+        command=fresh_environment(snapshot),
         source="pytorch #78490, #83540; cvg/Hierarchical-Localization #491 (torch 1.12 to 2.x)",
+    )
+
+
+def _is_extra(name: str) -> bool:
+    """Return whether pip looks into this index beside its ordinary one, so that macOS wheels are found all the same.
+
+    uv takes a package from the first index that has it, and looks into extra ones first.
+    """
+    return not name.startswith("UV_") and name.endswith(("extra-index-url", "find-links"))
+
+
+def _without_mac_wheels(snapshot: Snapshot, *, extra: bool) -> tuple[str, str] | None:
+    """Return the first setting, name and address, of an index that has no torch for a Mac."""
+    for setting in snapshot.package_indexes or () if is_mac(snapshot) else ():
+        name, _, address = setting.partition("=")
+        useless = _NO_MAC_WHEELS.search(address) or _NO_SUCH_INDEX.search(address)
+        if useless and _is_extra(name) == extra:
+            return name, address
+    return None
+
+
+def extra_index(snapshot: Snapshot) -> Diagnosis | None:
+    """An additional index without macOS wheels does no harm: pip takes the wheel that fits from the ordinary one."""
+    found = _without_mac_wheels(snapshot, extra=True)
+    if found is None:
+        return None
+    name, address = found
+    return Diagnosis(
+        severity="note",
+        code="extra-index",
+        what=f"An extra package index ({address}) has no wheels for macOS; pip takes those of the ordinary index.",
+        how_known=f"{name} is {address}",
+        fix="Nothing has to be done; without the setting pip asks one server less.",
+        command=_unset(snapshot, name),
+        source="pip documentation: of all indexes, the best wheel whose tags fit is taken",
     )
 
 
 def wrong_index(snapshot: Snapshot) -> Diagnosis | None:
     """An index without macOS wheels, or one that does not exist."""
-    if not is_mac(snapshot):
+    found = _without_mac_wheels(snapshot, extra=False)
+    if found is None:
         return None
-    for setting in snapshot.package_indexes or ():
-        name, _, address = setting.partition("=")
-        no_mac, no_index = _NO_MAC_WHEELS.search(address), _NO_SUCH_INDEX.search(address)
-        if no_mac is None and no_index is None:
-            continue
-        if no_mac is not None:
-            kind = "CUDA" if no_mac["kind"].startswith("cu") else no_mac["kind"]
-            what = f"The package index is PyTorch's for {kind} ({address}): it has no wheels for macOS."
-        else:
-            what = f"The package index {address} does not exist: macOS wheels are in the ordinary Python package index."
-        return Diagnosis(
-            severity="warning",
-            code="wrong-index",
-            what=what,
-            how_known=f"{name} is {address}",
-            fix="Remove the setting; on a Mac plain `pip install torch torchvision` takes the arm64 wheel, which holds "
-            "MPS.",
-            command=_unset(name),
-            source="Apple's page on PyTorch for Metal; pytorch #157271, #167679 (no index called mps or macos)",
-        )
-    return None
+    name, address = found
+    no_mac = _NO_MAC_WHEELS.search(address)
+    if no_mac is not None:
+        kind = "CUDA" if no_mac["kind"].startswith("cu") else no_mac["kind"]
+        what = f"The package index is PyTorch's for {kind} ({address}): it has no wheels for macOS."
+    else:
+        what = f"The package index {address} does not exist: macOS wheels are in the ordinary Python package index."
+    return Diagnosis(
+        severity="warning",
+        code="wrong-index",
+        what=what,
+        how_known=f"{name} is {address}",
+        fix="Remove the setting; on a Mac plain `pip install torch torchvision` takes the arm64 wheel, with MPS.",
+        command=_unset(snapshot, name),
+        source="Apple's page on PyTorch for Metal; pytorch #157271, #167679 (no index called mps or macos)",
+    )
 
 
-def _unset(name: str) -> str | None:
-    """Return the command that removes an index setting of pip or uv."""
+def _unset(snapshot: Snapshot, name: str) -> str | None:
+    """Return the command that removes an index setting of pip or uv; None where its name is not one."""
+    if re.fullmatch(r"[\w.:-]+", name) is None:
+        return None
     if name.startswith("UV_"):
         return f"unset {name}"
     if name.startswith(":env:."):
         return "unset PIP_" + name.removeprefix(":env:.").upper().replace("-", "_")
-    return f"python -m pip config unset {name}" if re.fullmatch(r"[\w.-]+", name) else None
+    return f"{python_name(snapshot)} -m pip config unset {name}"
 
 
 def kernel_elsewhere(snapshot: Snapshot) -> Diagnosis | None:
@@ -95,11 +128,12 @@ def kernel_elsewhere(snapshot: Snapshot) -> Diagnosis | None:
         return Diagnosis(
             severity="warning",
             code="kernel-elsewhere",
-            what="JupyterLab's kernel is another environment: notebooks do not use the torch that is installed here.",
-            how_known=f"this environment is {environment_of(here)}, notebooks run {snapshot.kernel_executable}",
+            what=f"Notebooks run the Python of {kernel}, not of this environment, {environment_of(here)}: they do not "
+            "use the torch that is installed here.",
+            how_known=f"JupyterLab's kernel is {snapshot.kernel_executable}, this Python is {here}",
             fix="Make this environment the kernel, then choose it in JupyterLab (Kernel > Change Kernel); `course lab` "
             "always opens this environment's.",
-            command=f"{quoted(here)} -m ipykernel install --user --name apple-silicon-course",
+            command=f"{usable_path(here) or 'python'} -m ipykernel install --user --name apple-silicon-course",
             source="Jupyter documentation: a kernel is the Python named in its kernel.json",
         )
     if not snapshot.in_notebook or lab is None or environment_of(lab) == kernel:
@@ -113,7 +147,7 @@ def kernel_elsewhere(snapshot: Snapshot) -> Diagnosis | None:
         how_known=f"JupyterLab runs {lab}, this notebook runs {here}",
         fix="Install with `%pip` in a cell, which reaches the notebook's own environment; or start JupyterLab with "
         "`course lab` in the environment that holds torch.",
-        command="course lab",
+        command=start_lab(snapshot),
         source="Jupyter documentation: a kernel is the Python named in its kernel.json",
     )
 
@@ -129,9 +163,9 @@ def lab_elsewhere(snapshot: Snapshot) -> Diagnosis | None:
         what="The `jupyter lab` of this terminal is another environment's, whose notebooks may lack this torch.",
         how_known=f"jupyter-lab is {lab}, this environment is {environment_of(here)}",
         fix="Start JupyterLab with `course lab`, which uses this environment.",
-        command="course lab",
+        command=start_lab(snapshot),
         source="Jupyter documentation: JupyterLab's own environment holds its default kernel",
     )
 
 
-RULES: tuple[Rule, ...] = (kernel_elsewhere, wrong_index, openmp_duplicate, lab_elsewhere)
+RULES: tuple[Rule, ...] = (kernel_elsewhere, wrong_index, openmp_duplicate, extra_index, lab_elsewhere)

@@ -17,20 +17,25 @@ from course_utils.doctor.requirements import (
     torchvision_for,
 )
 from course_utils.doctor.rules import Rule
+from course_utils.doctor.rules.commands import (
+    UPDATE_MACOS,
+    install_tested,
+    install_torch,
+    new_environment,
+    pip_install,
+    update_first,
+)
 from course_utils.doctor.rules.conditions import (
     best_torch,
     has_apple_chip,
-    install_torch,
+    installable,
     is_intel_python,
     is_mac,
     macos,
     macos_text,
-    pip_install,
     torch_version,
 )
 from course_utils.doctor.snapshot import NONE, Snapshot
-
-UPDATE_MACOS = "softwareupdate --list"
 
 
 def macos_against_torch(snapshot: Snapshot) -> Diagnosis | None:
@@ -93,13 +98,11 @@ def torch_too_old(snapshot: Snapshot) -> Diagnosis | None:
     without_mps = macos_needed(torch) is None
     fitting = best_torch(snapshot)
     fix = f"Install {bounds.torch_requirement}."
-    command: str | None = pip_install(snapshot, bounds.torch_requirement, "torchvision", flags="--upgrade")
+    command = install_tested(snapshot, flags="--upgrade")
     if is_intel_python(snapshot):
         fix, command = f"There is no newer one for an Intel Python: its wheels end at {newest_intel_torch()[0]}.", None
     elif is_mac(snapshot) and (fitting is None or not exactly(fitting).at_least(bounds.torch_from)):
-        most = f"torch {fitting} at most" if fitting else "no torch with MPS"
-        fix = f"This macOS and Python allow {most}: update macOS to 14 or newer and Python to 3.11 or newer."
-        command = UPDATE_MACOS
+        fix, command = update_first(snapshot, fitting)
     elif is_mac(snapshot) and fitting is not None:
         fix, command = f"Install torch {fitting}.", install_torch(snapshot, fitting)
     what = (
@@ -130,7 +133,7 @@ def torch_untested(snapshot: Snapshot) -> Diagnosis | None:
         what=f"torch {snapshot.torch} is newer than what the lessons were run with.",
         how_known=f"torch is {snapshot.torch}; the course's bounds are {bounds.torch_requirement}",
         fix="Go on; should a lesson behave differently, install the newest tested torch.",
-        command=pip_install(snapshot, bounds.torch_requirement, "torchvision"),
+        command=install_tested(snapshot),
         source="the course's pyproject.toml",
     )
 
@@ -141,20 +144,18 @@ def python_out_of_range(snapshot: Snapshot) -> Diagnosis | None:
     if python is None or exactly(bounds.python_from).line <= python.line <= exactly(bounds.python_to).line:
         return None
     fitting = newest_torch(None, python, below=bounds.torch_below)
-    fitting = fitting or newest_torch(None, python)
-    reach = f"its newest torch wheel is {fitting}" if fitting else "torch has no wheel for it"
-    new = "python3.12 -m venv --clear .venv"
-    if snapshot.environment_kind == "conda":
-        new = 'conda create -n course "python=3.12"'
-    elif snapshot.environment_kind == "uv":
-        new = "uv venv --clear --python 3.12 .venv"
+    tested = newest_torch(None, below=bounds.torch_below)
+    reach = f"its newest torch wheel is {fitting}"
+    if fitting is None:
+        reach = f"the newest tested torch, {tested}, has no wheel for it"
+    nearest = bounds.python_to if exactly(bounds.python_to).line < python.line else "3.12"
     return Diagnosis(
         severity="error" if snapshot.torch == NONE or fitting is None else "warning",
         code="python-out-of-range",
         what=f"Python {snapshot.python} is outside of the course's range, {bounds.python_from} to {bounds.python_to}.",
         how_known=f"python is {snapshot.python}; {reach}",
-        fix=f"Make an environment with a Python from {bounds.python_from} to {bounds.python_to}.",
-        command=new,
+        fix=f"Make an environment with a Python from {bounds.python_from} to {bounds.python_to}, such as {nearest}.",
+        command=new_environment(snapshot, nearest),
         source="tags of torch's macOS arm64 wheels, 1.12 to 2.15 (2.9 to 2.14: Python 3.10 to 3.14)",
     )
 
@@ -172,7 +173,7 @@ def torchvision_mismatch(snapshot: Snapshot) -> Diagnosis | None:
         f"{snapshot.torch}.",
         how_known=f"torch is {snapshot.torch}, torchvision is {snapshot.torchvision}",
         fix=f"Install the one that pairs: {needed or 'the torchvision that was released with this torch'}.",
-        command=pip_install(snapshot, f"torch=={torch}", needed or "torchvision"),
+        command=install_torch(snapshot, str(torch)) if installable(snapshot, torch) else None,
         source="Requires-Dist of torchvision's wheels: up to 0.29.0 one torch, from 0.29.1 torch>=2.14.0",
     )
 
@@ -191,6 +192,22 @@ def torchvision_missing(snapshot: Snapshot) -> Diagnosis | None:
         fix="Install the one that pairs with this torch.",
         command=pip_install(snapshot, needed),
         source="the course's pyproject.toml",
+    )
+
+
+def numpy_missing(snapshot: Snapshot) -> Diagnosis | None:
+    """Torch loads without NumPy; the figures, torchvision's pictures and .numpy() do not."""
+    torch = torch_version(snapshot)
+    if snapshot.numpy != NONE or torch is None:
+        return None
+    return Diagnosis(
+        severity="error",
+        code="numpy-missing",
+        what="NumPy is not installed: .numpy(), torch.from_numpy, Matplotlib and so every lesson with a figure fail.",
+        how_known="numpy is not among the installed packages; torch loads without it",
+        fix="Install it.",
+        command=pip_install(snapshot, "numpy" if torch.at_least("2.3") else "numpy<2"),
+        source="torch's wheels do not require NumPy (Requires-Dist, torch 2.9 to 2.15); Matplotlib's do",
     )
 
 
@@ -216,6 +233,7 @@ RULES: tuple[Rule, ...] = (
     python_out_of_range,
     torch_too_old,
     torchvision_mismatch,
+    numpy_missing,
     numpy_too_new,
     torchvision_missing,
     torch_untested,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from course_utils.doctor.findings import Diagnosis
 from course_utils.doctor.rules import Rule
-from course_utils.doctor.rules.conditions import is_mac, quoted
+from course_utils.doctor.rules.commands import fresh_environment, pip_install, reinstall_flags, start_lab
+from course_utils.doctor.rules.conditions import is_mac
 from course_utils.doctor.snapshot import NONE, Snapshot
+
+CUDA_WHEELS = "--index-url https://download.pytorch.org/whl/cu130"
 
 
 def system_unknown(snapshot: Snapshot) -> Diagnosis | None:
@@ -66,7 +69,7 @@ def wsl(snapshot: Snapshot) -> Diagnosis | None:
         how_known=f"system is Linux, its kernel is {snapshot.kernel}",
         fix="Work through the lessons on the CPU, or on CUDA with an NVIDIA GPU and its Windows driver; for MPS use a "
         "Mac.",
-        command="course lab",
+        command=start_lab(snapshot),
         source="PyTorch's MPS notes: macOS only (torch 1.12 to 2.15)",
     )
 
@@ -86,7 +89,7 @@ def linux(snapshot: Snapshot) -> Diagnosis | None:
         what="This is Linux: MPS exists only on macOS with an Apple chip." + native,
         how_known=f"system is Linux, machine {snapshot.machine or 'unknown'}" + desktop,
         fix=f"{first} through the lessons on {device}: every cell runs here; for MPS, set the course up on a Mac.",
-        command="course lab",
+        command=start_lab(snapshot),
         source="PyTorch's MPS notes: macOS only (torch 1.12 to 2.15)",
     )
 
@@ -151,7 +154,9 @@ def cuda_without_gpu(snapshot: Snapshot) -> Diagnosis | None:
         what="torch's CUDA build is installed and there is no NVIDIA driver: the CPU works, the build only costs disk.",
         how_known=f"torch was built for CUDA {snapshot.torch_cuda}; {snapshot.cuda_reason or 'CUDA is absent'}",
         fix="Keep it, or set the course up again with the small CPU build.",
-        command="rm -r .venv && make lab TORCH_INDEX=https://download.pytorch.org/whl/cpu",
+        command=f"{fresh_environment(snapshot)} TORCH_INDEX=https://download.pytorch.org/whl/cpu"
+        if snapshot.environment_kind in ("venv", "uv")
+        else None,
         source="PyTorch's installation page: the Linux default wheel carries CUDA (torch 2.9 to 2.15)",
     )
 
@@ -162,14 +167,13 @@ def cuda_build_missing(snapshot: Snapshot) -> Diagnosis | None:
         return None
     if snapshot.torch_cuda != NONE or snapshot.torch_import != "ok":
         return None
-    python = quoted(snapshot.executable) if snapshot.executable else "python"
     return Diagnosis(
         severity="warning",
         code="cuda-build-missing",
         what="There is an NVIDIA driver, and this torch was built without CUDA: the GPU stays unused.",
         how_known=f"NVIDIA driver {snapshot.nvidia_driver}; torch.version.cuda is None",
         fix="Install torch again from the index with CUDA wheels.",
-        command=f"{python} -m pip install --force-reinstall torch torchvision --index-url https://download.pytorch.org/whl/cu130",
+        command=pip_install(snapshot, "torch", "torchvision", flags=f"{reinstall_flags(snapshot)} {CUDA_WHEELS}"),
         source="PyTorch's installation page: CPU and CUDA wheels have separate indexes (torch 2.9 to 2.15)",
     )
 
