@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from course_utils.cli.return_feedback import find_results, require_folder
+from course_utils.cli.return_feedback import add_gradebook_argument, find_results, require_folder, writes
 from course_utils.cli.usage import UsageError
 
 SUMMARY = "write the points of a class as a CSV file for Canvas's gradebook"
@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--assignment", type=int, metavar="N", help="Canvas's number of the assignment")
     parser.add_argument("--output", type=Path, metavar="FILE.csv", help="default: graded/EXERCISE/canvas.csv")
+    add_gradebook_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,12 +28,17 @@ def run(arguments: argparse.Namespace) -> int:
     Returns:
         0 when every student got points, 1 when there is something to look at before the import.
     """
-    _, folder, results = find_results(arguments.exercise)
+    _, folder, counted = find_results(arguments.exercise, arguments.db)
     output: Path = arguments.output or folder / "canvas.csv"
     require_folder(output)
     from course_utils.grading.books.canvas import CanvasError, canvas_grades
     from course_utils.grading.running.store import write_text
 
+    if arguments.export is None and counted.delivered.moodle:
+        raise UsageError(
+            "the class came as Moodle's zip, which has no Canvas ids, so Canvas would find nobody; give Canvas's own "
+            "export with --export"
+        )
     export = None
     if arguments.export is not None:
         try:
@@ -43,9 +49,13 @@ def run(arguments: argparse.Namespace) -> int:
         except UnicodeDecodeError as error:
             raise UsageError(f"{arguments.export} is not UTF-8, as Canvas's export is; export it again") from error
     try:
-        written = canvas_grades(results, assignment_id=arguments.assignment, export=export)
+        ids = {student: one.canvas_id for student, one in counted.delivered.students.items() if one.canvas_id}
+        written = canvas_grades(counted.results, assignment_id=arguments.assignment, export=export, canvas_ids=ids)
     except CanvasError as error:
         raise UsageError(str(error)) from error
-    write_text(output.resolve().parent, output.name, written.text)
+    with writes(output):
+        write_text(output.resolve().parent, output.name, written.text)
     print(f"{output}: {written}")
-    return 1 if written.warnings else 0
+    for warning in counted.warnings:
+        print(f"! {warning}")
+    return 1 if written.warnings or counted.since else 0

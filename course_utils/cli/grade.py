@@ -7,6 +7,8 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from course_utils.grading.assignment import Assignment
     from course_utils.grading.course import Course
     from course_utils.grading.reading.collect import Collected
+    from course_utils.grading.reading.submission import Submission
     from course_utils.grading.running.batch import Batch
     from course_utils.grading.running.cluster import Cluster
     from course_utils.sandbox.limits import Limits
@@ -40,7 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--student", action="append", metavar="ID", help="grade this student only; may be repeated")
     parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one for each core)")
-    parser.add_argument("--force", action="store_true", help="grade also what did not change")
+    parser.add_argument(
+        "--force", action="store_true", help="grade also what did not change, and replace points that a person gave"
+    )
+    parser.add_argument("--due", metavar="TIME", help='mark what came later as late, such as "2026-03-01 23:59"')
     parser.add_argument("--unsafe", action="store_true", help="no sandbox: student code gets your own rights")
     parser.add_argument("--cluster", metavar="ADDRESS", help="grade on a Dask cluster, such as tcp://10.0.0.5:8786")
     parser.add_argument(
@@ -136,6 +142,33 @@ def open_cluster(address: str | None, *, unsafe: bool) -> Iterator[Cluster | Non
         yield cluster
 
 
+def read_due(text: str | None) -> datetime | None:
+    """Read the time after which a submission is late.
+
+    Raises:
+        UsageError: when it is not a time.
+    """
+    if text is None:
+        return None
+    from course_utils.grading.lateness import read_time
+
+    due = read_time(text)
+    if due is None:
+        raise UsageError(f'--due is {text!r}; write a date or a time such as 2026-03-01 or "2026-03-01 23:59 +0100"')
+    return due
+
+
+def unknown_times(submissions: Sequence[Submission], due: datetime | None) -> list[str]:
+    """Return a sentence about submissions of which nobody knows when they were handed in."""
+    from course_utils.grading.lateness import handed_in_at
+
+    unknown = [one.student for one in submissions if handed_in_at(one) is None] if due is not None else []
+    if not unknown:
+        return []
+    listed = ", ".join(unknown[:5]) + (f" and {len(unknown) - 5} more" if len(unknown) > 5 else "")
+    return [f"--due says nothing about {len(unknown)} submissions, whose time is not known: {listed}"]
+
+
 def make_course(arguments: argparse.Namespace, exercise: Exercise, cluster: Cluster | None) -> Course:
     """Put together what all submissions share.
 
@@ -175,6 +208,7 @@ def grade(arguments: argparse.Namespace, exercise: Exercise, root: Path) -> tupl
     options = BatchOptions(
         only=arguments.student, force=arguments.force, workers=arguments.workers, progress=not arguments.json
     )
+    due = read_due(arguments.due)
     url = None if arguments.no_gradebook else arguments.db or f"sqlite:///{root / 'gradebook.db'}"
     with open_cluster(arguments.cluster, unsafe=arguments.unsafe) as cluster:
         course = make_course(arguments, exercise, cluster)
@@ -183,13 +217,15 @@ def grade(arguments: argparse.Namespace, exercise: Exercise, root: Path) -> tupl
         elsewhere = not path.resolve().is_relative_to((root / "submitted").resolve())
         copies = SubmittedFolder(root, exercise.name)
         submissions = read_all(rows, course.assignment, course.limits, copies.keep if elsewhere else None)
-        sinks = Sinks(Destinations(course.assignment, root, folder, submissions, url))
+        asked = arguments.student or [row.student for row in rows]
+        replace_manual = frozenset(asked if arguments.force else ())
+        sinks = Sinks(Destinations(course.assignment, root, folder, submissions, url, replace_manual, due))
         try:
             batch = grade_batch(course, submissions, folder, options, executor=cluster, sinks=sinks)
         except OSError as error:
             raise UsageError(f"results cannot be written below {folder}: {error.strerror or error}") from error
     failures = [f"the folder submitted was not written: {copies.failure}"] if copies.failure else []
-    return batch, failures + sinks.failures
+    return replace(batch, remarks=(*sinks.replaced, *unknown_times(submissions, due))), failures + sinks.failures
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -47,6 +47,20 @@ class Part:
     points: float = 0.0
     hint: str = ""
 
+    @cached_property
+    def title(self) -> str:
+        """The task's name, as its check cell gives it to `Task`, such as "4.1 Median and spread"; else the grade id."""
+        try:
+            calls = [node for node in ast.walk(ast.parse(self.source)) if isinstance(node, ast.Call)]
+        except SyntaxError:
+            return self.grade_id
+        for call in calls:
+            if isinstance(call.func, ast.Name) and call.func.id == "Task" and call.args:
+                name = call.args[0]
+                if isinstance(name, ast.Constant) and isinstance(name.value, str):
+                    return name.value
+        return self.grade_id
+
     @property
     def hidden_lines(self) -> frozenset[int]:
         """The line numbers, from 1, between the marks of hidden tests, marks included."""
@@ -158,3 +172,14 @@ def bound_names(source: str) -> frozenset[str]:
             continue
         names |= {leaf.id for leaf in ast.walk(node) if isinstance(leaf, ast.Name) and isinstance(leaf.ctx, ast.Store)}
     return frozenset(names)
+
+
+def defined_names(source: str) -> frozenset[str]:
+    """Return the names of the functions and classes at a cell's top level; none when it does not parse."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:
+        return frozenset()
+    return frozenset(
+        node.name for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    )

@@ -20,10 +20,12 @@ class Reason(StrEnum):
     CRASHED = "crashed"  # the student's process ended by itself
     MEMORY = "memory"  # it took more memory than allowed
     OUTPUT = "output"  # it printed or returned more than allowed
-    UNREADABLE = "unreadable"  # the file is no notebook that can be read
+    UNREADABLE = "unreadable"  # the file is not a notebook that can be read
     RENAMED = "renamed"  # graded; the notebook had another name, its cells were the exercise's
     DUPLICATE = "duplicate"  # graded; a cell was there several times, the last copy counted
     MISSING = "missing"  # nothing was handed in, or the cell of a task is not there
+    UNWRITTEN = "unwritten"  # the cell of a task is as it was handed out
+    WAITING = "waiting"  # a written answer that a person has not graded yet
     TAMPERED = "tampered"  # what measures inside the student's process was changed
     SANDBOX = "sandbox"  # the sandbox could not be started: nothing is known about the submission
 
@@ -42,6 +44,8 @@ _WEIGHT = (
     Reason.CRASHED,
     Reason.MISSING,
     Reason.WRONG,
+    Reason.UNWRITTEN,
+    Reason.WAITING,
     Reason.DUPLICATE,
     Reason.RENAMED,
     Reason.OK,
@@ -77,14 +81,17 @@ class TaskResult:
     Args:
         grade_id: the check cell's nbgrader id, such as "ex04-task1-check".
         name: the task's name, such as "4.1 Median and spread".
-        points: points earned.
+        points: points that the checks gave.
         max_points: points it is worth.
-        reason: ok, wrong, timeout, crashed, memory, output, missing or tampered.
+        reason: ok, wrong, unwritten, timeout, crashed, memory, output, missing, tampered or waiting.
         message: one sentence for the student, empty when all is well.
         checks: the checks that ran, in order.
         printed: the end of what the student's code printed, cut to a stated size.
         hint: the exercise's first hint for this task, as plain text; empty when there is none.
         seconds: wall time of the task.
+        manual_points: the points that a person gave in place of those of the checks; None where nobody did.
+        extra_points: extra credit that a person gave.
+        comment: what a person wrote.
     """
 
     grade_id: str
@@ -97,6 +104,21 @@ class TaskResult:
     printed: str = ""
     hint: str = ""
     seconds: float = 0.0
+    manual_points: float | None = None
+    extra_points: float = 0.0
+    comment: str = ""
+
+    @property
+    def counted_points(self) -> float:
+        """The points that count: a person's where there are any, else those of the checks; extra credit is added."""
+        return (self.points if self.manual_points is None else self.manual_points) + self.extra_points
+
+    @property
+    def by_hand(self) -> str:
+        """What a person changed, such as "1 of 3 points, changed by hand (checks: 3)"; empty when nothing."""
+        if self.manual_points is None and not self.extra_points:
+            return ""
+        return f"{self.counted_points:g} of {self.max_points:g} points, changed by hand (checks: {self.points:g})"
 
 
 @dataclass(frozen=True)
@@ -112,6 +134,8 @@ class SubmissionResult:
         digest: the content hash of submission, tests and limits; the same digest means the same result.
         sandbox: what isolated the student's code: "bubblewrap", "sandbox-exec" or "none (--unsafe)".
         seconds: wall time of the whole submission.
+        late: when it was handed in and when it was due, where that was later; else empty. No points are taken for it.
+        remarks: what to know about its manual grades, one sentence each.
     """
 
     assignment: str
@@ -122,16 +146,22 @@ class SubmissionResult:
     digest: str = ""
     sandbox: str = ""
     seconds: float = 0.0
+    late: str = ""
+    remarks: tuple[str, ...] = ()
 
     @property
     def graded(self) -> bool:
-        """Whether the points mean anything; False when the submission could not be run at all."""
+        """Whether the points mean anything; False when the submission could not be run at all and nobody graded it."""
+        if any(task.manual_points is not None for task in self.tasks):
+            return True
+        if self.reason is Reason.MISSING:  # of a single task, or of all of them
+            return any(task.reason not in NOT_GRADED | {Reason.WAITING} for task in self.tasks)
         return self.reason not in NOT_GRADED
 
     @property
     def points(self) -> float:
-        """Points earned, over all tasks."""
-        return sum(task.points for task in self.tasks)
+        """Points that count, over all tasks."""
+        return round(sum(task.counted_points for task in self.tasks), 2)
 
     @property
     def max_points(self) -> float:
@@ -142,7 +172,8 @@ class SubmissionResult:
     def warnings(self) -> tuple[str, ...]:
         """What the reader of this result should know about how it came about."""
         unsafe = ("graded without a sandbox (--unsafe)",) if self.sandbox.startswith("none") else ()
-        return self.notes + unsafe
+        changed = tuple(f"{task.name}: {task.by_hand}" for task in self.tasks if task.by_hand)
+        return (*filter(None, (self.late,)), *self.notes, *changed, *self.remarks, *unsafe)
 
     def to_json(self) -> str:
         """Return the result as one line of JSON."""
@@ -158,10 +189,11 @@ def read_result(text: str) -> SubmissionResult:
     try:
         content: dict[str, Any] = json.loads(text)
         tasks = tuple(_read_task(task) for task in content.pop("tasks"))
-        reason, notes = Reason(content.pop("reason")), tuple(content.pop("notes"))
-        return SubmissionResult(tasks=tasks, reason=reason, notes=notes, **content)
+        reason = Reason(content.pop("reason"))
+        notes, remarks = (tuple(content.pop(name, ())) for name in ("notes", "remarks"))
+        return SubmissionResult(tasks=tasks, reason=reason, notes=notes, remarks=remarks, **content)
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"this is no result of the grader: {error}") from error
+        raise ValueError(f"this is not a result of the grader: {error}") from error
 
 
 def _read_task(task: dict[str, Any]) -> TaskResult:
@@ -171,9 +203,7 @@ def _read_task(task: dict[str, Any]) -> TaskResult:
 
 def tasks_without_points(assignment: Assignment, reason: Reason, message: str) -> tuple[TaskResult, ...]:
     """Return the tasks of a submission that was not run: no points, the reason and the message at each."""
-    return tuple(
-        TaskResult(part.grade_id, part.grade_id, 0.0, part.points, reason, message) for part in assignment.checks
-    )
+    return tuple(TaskResult(part.grade_id, part.title, 0.0, part.points, reason, message) for part in assignment.checks)
 
 
 def weightiest(reasons: list[Reason]) -> Reason:

@@ -4,13 +4,14 @@ import io
 import os
 import stat
 import zipfile
+from datetime import datetime
 
 import pytest
 from support import two_tasks
 from support.two_tasks import NAME, SOLVED, submitted_bytes
 
 from course_utils.grading.reading import handed_in
-from course_utils.grading.reading.collect import CollectError, collect
+from course_utils.grading.reading.collect import CollectError, collect, read_all
 from course_utils.grading.reading.handed_in import CannotReadError
 from course_utils.grading.reading.owners import Owner, feedback_folder, make_ids, safe_id
 from course_utils.grading.result import Reason
@@ -104,7 +105,7 @@ def test_canvas(tmp_path):
     assert list(rows) == ["doecy_103", "lovelaceada_101", "roedi_104", "smithbob_102"]
     assert rows["lovelaceada_101"].file.read(10**6) == WORK
     assert rows["lovelaceada_101"].filename == NB
-    assert "newest of 2 that fit" in rows["lovelaceada_101"].notes[0]
+    assert f"{NAME}-2.ipynb counts" in rows["lovelaceada_101"].notes[0]
     assert rows["smithbob_102"].notes == ("the learning platform marks it as late",)
     assert rows["roedi_104"].file.read(10**6) == WORK
     assert rows["doecy_103"].problem == "no notebook was handed in, only report.pdf; hand in the .ipynb file"
@@ -155,9 +156,106 @@ def test_several_notebooks(tmp_path):
         "by_age": "a.ipynb",
     }
     assert rows["by_name"].notes == (f"2 notebooks were handed in; {NB} counts, which has the exercise's name",)
-    assert "has the exercise's cells" in rows["by_cells"].notes[0]
-    assert "is the newest of 2 that fit" in rows["by_age"].notes[0]
+    assert "is the only one in which something was written" in rows["by_cells"].notes[0]
+    assert "is the only one in which something was written" in rows["by_age"].notes[0]
     assert rows["no_cells"].notes[0].endswith("which is the newest")
+
+
+HALF = submitted_bytes({"double": "def double(x):\n    return 0"})
+
+
+@pytest.mark.parametrize(
+    ("files", "counts", "reason"),
+    [
+        ({NB: OTHER, f"{NAME}-Copy1.ipynb": WORK}, f"{NAME}-Copy1.ipynb", Reason.DUPLICATE),
+        ({NB: WORK, f"{NAME}-Copy1.ipynb": OTHER}, NB, None),
+        ({NB: b"{broken", f"{NAME} (1).ipynb": WORK}, f"{NAME} (1).ipynb", Reason.DUPLICATE),
+        ({NB: WORK, f"{NAME}-backup.ipynb": HALF}, NB, Reason.DUPLICATE),
+        ({"a.ipynb": HALF, "b.ipynb": WORK}, "b.ipynb", Reason.DUPLICATE),
+        ({"deep/a.ipynb": WORK, "b.ipynb": b'{"cells": []}'}, "a.ipynb", Reason.RENAMED),
+    ],
+)
+@pytest.mark.parametrize("as_zip", [False, True])
+def test_an_untouched_copy_never_beats_a_written_one(tmp_path, files, counts, reason, as_zip):
+    """Of a student's notebooks one that was worked on counts; that another could have been meant is a reason."""
+    content = {f"ada/{name}": data for name, data in files.items()} | {f"bob/{NB}": WORK}
+    path = tmp_path / "class.zip"
+    if as_zip:
+        path.write_bytes(pack(content))
+    else:
+        path = lay_out(tmp_path / "class", content)
+    rows = found(path)
+    ada = read_all([rows["ada"]], ASSIGNMENT, SMALL)[0]
+
+    assert rows["ada"].filename == counts
+    assert ada.code == SOLVED
+    assert ada.reason is reason
+
+
+def test_a_later_submission_beats_an_earlier_one(tmp_path):
+    """What was handed in again counts, also where less was written in it, unless it is untouched."""
+    files = {
+        f"lovelaceada_101_9001_{NAME}-1.ipynb": WORK,
+        f"lovelaceada_101_9002_{NAME}-2.ipynb": HALF,
+        f"roedi_104_9003_{NAME}-1.ipynb": WORK,
+        f"roedi_104_9004_{NAME}-2.ipynb": OTHER,
+    }
+    rows = found(lay_out(tmp_path, files))
+
+    assert rows["lovelaceada_101"].file.read(10**6) == HALF
+    assert rows["roedi_104"].file.read(10**6) == WORK
+
+
+def test_a_student_with_hidden_files_only_has_a_row(tmp_path):
+    """Checkpoints, `.ipynb`, `._x.ipynb` and iCloud's placeholder alone are a row "missing" that names them."""
+    only = {
+        "checkpoints": ".ipynb_checkpoints/x.ipynb",
+        "no name": ".ipynb",
+        "a Mac's": "._x.ipynb",
+        "cloud": ".x.ipynb.icloud",
+        "deep": f"hw/.ipynb_checkpoints/{NB}",
+        "cache": "__MACOSX/._x.ipynb",
+    }
+    files = {f"{name}_{n}_assignsubmission_file_/{file}": WORK for n, (name, file) in enumerate(only.items(), start=1)}
+    files |= {f"real_99_assignsubmission_file_/{NB}": WORK, "__MACOSX/real/._x.ipynb": b"", ".DS_Store": b""}
+    path = tmp_path / "class.zip"
+    path.write_bytes(pack(files))
+    rows = found(path)
+
+    assert set(rows) == {*only, "real"}
+    assert {name: row.reason for name, row in rows.items()} == dict.fromkeys(only, Reason.MISSING) | {"real": None}
+    assert ".x.ipynb.icloud" in rows["cloud"].problem
+    assert "iCloud has to download" in rows["cloud"].problem
+    assert all("hidden files" in rows[name].problem for name in only)
+
+
+@pytest.mark.parametrize("kept", [0.2, 0.6, 0.99])
+def test_a_truncated_class_zip_is_an_error(tmp_path, kept):
+    """A class's zip that was cut off is an error about the zip, and no student of its name."""
+    whole = pack({f"ada_1_assignsubmission_file_/{NB}": WORK, f"bob_2_assignsubmission_file_/{NB}": OTHER * 20})
+    path = tmp_path / "hand-ins.zip"
+    path.write_bytes(whole[: int(len(whole) * kept)])
+
+    with pytest.raises(CollectError, match=r"hand-ins.zip is not a whole zip.*download it again"):
+        collect(path, ASSIGNMENT, SMALL)
+
+
+def test_the_school_s_own_time_is_read(tmp_path):
+    """A platform's zip has the time of handing in, also where a student packed the notebook; a folder has none."""
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(NB, (2001, 1, 1, 1, 1, 2)), WORK)
+    path = tmp_path / "class.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in (("ada_1_assignsubmission_file_/" + NB, WORK), ("bob_2_assignsubmission_file_/w.zip", inner)):
+            content = data if isinstance(data, bytes) else data.getvalue()
+            archive.writestr(zipfile.ZipInfo(name, (2026, 3, 1, 12, 30, 2)), content)
+    rows = found(path)
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path / "class")
+
+    assert {row.submitted_s for row in rows.values()} == {datetime(2026, 3, 1, 12, 30, 2).timestamp()}
+    assert {row.submitted_s for row in found(tmp_path / "class").values()} == {0.0}
 
 
 def test_ignored_files(tmp_path):
@@ -313,8 +411,12 @@ def test_ids_are_stable():
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "a\\b", "..", "", "\x1b[2J", "x" * 500, "\udcff", "é" * 200, "CON:"])
 def test_ids_are_file_names(name):
-    """Every id is one short, printable file name."""
+    """Every id is one short, printable file name, and fits nbgrader's gradebook."""
     student = safe_id(name)
+    twins = make_ids([Owner(name, "7" * 90), Owner(name, "8" * 90)]).values()
+
+    assert len({*twins, student}) == 3
+    assert all(len(one) <= 128 and one.isprintable() for one in (*twins, student))
 
     assert student
     assert student.isprintable()

@@ -10,7 +10,7 @@ from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
-from support.gradebooks import auto_scores, gradebook, grades_of, structure_of
+from support.gradebooks import auto_scores, enter_by_hand, gradebook, grades_of, structure_of
 from support.graded_results import NAME, SOURCE, WORTH, a_class, not_graded, partly, solved
 from support.nbgrader_command import nbgrader
 from support.paths import ROOT
@@ -35,7 +35,7 @@ def generated(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def empty_book(tmp_path_factory):
-    """Make a gradebook without submissions once: nbgrader starts a process for each new one."""
+    """Make a gradebook without submissions once."""
     path = tmp_path_factory.mktemp("empty") / "gradebook.db"
     write_results(f"sqlite:///{path}", BOOK, [])
     return path
@@ -66,14 +66,6 @@ def changed(edit):
     content = copy.deepcopy(SOURCE)
     edit(content["cells"])
     return read_assignment(json.dumps(content).encode(), NAME)
-
-
-def enter_by_hand(url, student, cell, score, comment):
-    """Do what formgrader does when a person enters a score and a comment."""
-    with gradebook(url) as book:
-        book.find_grade(cell, NAME, NAME, student).manual_score = score
-        book.find_comment(cell.removesuffix("-check"), NAME, NAME, student).manual_comment = comment
-        book.db.commit()
 
 
 def comment_of(url, student, cell):

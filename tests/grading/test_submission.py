@@ -8,7 +8,7 @@ from support import submissions, two_tasks
 from support.two_tasks import NAME, SOLVED, STARTERS, cell, notebook, submitted, submitted_bytes
 
 from course_utils.grading.assignment import read_assignment
-from course_utils.grading.reading.submission import count_known_cells, read_submission, starter_of
+from course_utils.grading.reading.submission import count_cells, read_submission, starter_of
 from course_utils.grading.result import Reason
 from course_utils.sandbox.limits import Limits
 
@@ -44,7 +44,8 @@ def test_the_courses_own_exercises(name):
     found = read(submissions.released_notebook(name), f"{name}.ipynb", assignment=exercise)
 
     assert tuple(found.code) == exercise.student_ids
-    assert (found.reason, found.notes) == (None, ())
+    assert (found.reason, found.untouched) == (None, exercise.student_ids)
+    assert found.notes == ("the notebook is as it was handed out; nothing was written in it",)
     for part in exercise.parts:
         if part.grade_id in found.code:
             assert starter_of(part.source) == found.code[part.grade_id]
@@ -171,7 +172,8 @@ def test_copies_that_are_all_starters():
     found = read(made)
 
     assert found.code == STARTERS
-    assert "none was changed" in found.notes[0]
+    assert found.untouched == ("double", "halve")
+    assert "none was changed" in found.notes[1]
 
 
 def test_renamed_and_doubled():
@@ -190,6 +192,33 @@ def test_stripped_metadata():
 
     assert (found.code, found.missing) == (SOLVED, ())
     assert "cell 2, which defines the same, was taken for it" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    "scratch",
+    [
+        "from functools import lru_cache\nold = double\ndouble = lru_cache(old)",
+        "double = 3",
+        "double = lambda x: 0",
+        "for double in range(3): pass",
+        "import math as double",
+        "with open('x') as double: pass",
+    ],
+)
+def test_the_cell_with_the_definition_counts(scratch):
+    """Where the metadata is lost, a later cell that only binds the name is not taken for the task's."""
+    made = submitted(SOLVED)
+    made["cells"].append(cell(scratch))
+    found = read(without_metadata(made))
+
+    assert found.code == SOLVED
+
+
+def test_an_assigned_function_counts_where_nothing_else_does():
+    """A student who wrote the function as a lambda, in a cell that lost its id, is found by the name."""
+    code = {"double": "double = lambda x: 2 * x", "halve": SOLVED["halve"]}
+
+    assert read(without_metadata(submitted(code))).code == code
 
 
 def test_stripped_metadata_and_kept_cell_ids():
@@ -333,10 +362,11 @@ def test_file_name_cannot_steer_a_terminal():
     assert note.isprintable()
 
 
-def test_count_known_cells():
-    """The cells with one of the exercise's ids are counted, by nbgrader's id or the cell's own."""
-    assert count_known_cells(submitted_bytes(), ASSIGNMENT, Limits()) == 5
-    assert count_known_cells(b"{}", ASSIGNMENT, Limits()) == 0
+def test_cells_are_counted():
+    """The cells with one of the exercise's ids are counted, and the student's in which something was written."""
+    assert count_cells(submitted_bytes(), ASSIGNMENT, Limits()) == (5, 0)
+    assert count_cells(submitted_bytes({"double": "def double(x): return 2 * x"}), ASSIGNMENT, Limits()) == (5, 1)
+    assert count_cells(b"{}", ASSIGNMENT, Limits()) == (0, 0)
 
 
 FRAGMENTS = [

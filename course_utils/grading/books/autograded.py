@@ -109,7 +109,9 @@ def verdicts(grade_id: str, result: SubmissionResult) -> str:
 
 def _task_lines(task: TaskResult) -> list[str]:
     words = WORDS[task.reason]
-    lines = [f"{points_text(task.points)} of {points_text(task.max_points)} points: {words.label}"]
+    lines = [f"{points_text(task.counted_points)} of {points_text(task.max_points)} points: {words.label}"]
+    if task.by_hand:
+        lines.append(f"  {task.by_hand}")
     if task.reason is not Reason.OK:
         lines.append(clip(task.message, _LONGEST_TEXT) or words.meaning)
     for check in task.checks[:100]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from course_utils.grading.pages.reason_words import points_text
@@ -53,7 +53,11 @@ class CanvasGrades:
 
 
 def canvas_grades(
-    results: Sequence[SubmissionResult], *, assignment_id: int | None = None, export: str | None = None
+    results: Sequence[SubmissionResult],
+    *,
+    assignment_id: int | None = None,
+    export: str | None = None,
+    canvas_ids: Mapping[str, str] | None = None,
 ) -> CanvasGrades:
     """Write the points of one exercise for Canvas.
 
@@ -67,6 +71,7 @@ def canvas_grades(
             made, as "name (number)".
         export: the text of Canvas's export of the course. Its rows and columns are kept, and its students are found
             by SIS login, SIS id or Canvas id. Without it the students' ids are taken for SIS logins.
+        canvas_ids: Canvas's numbers of the students who came with Canvas's own zip; they are found by these.
 
     Raises:
         CanvasError: when the export is no Canvas export.
@@ -76,7 +81,7 @@ def canvas_grades(
     if len(names) != 1:
         raise ValueError(f"a Canvas column is of one exercise; these results are of {', '.join(names) or 'none'}")
     warnings: list[str] = []
-    rows, delimiter = _read_export(export) if export is not None else _rows_for(results)
+    rows, delimiter = _read_export(export) if export is not None else _rows_for(results, canvas_ids or {})
     column = _find_column(rows, names[0], assignment_id)
     possible = max(result.max_points for result in results)
     _write_points_possible(rows, column, possible, warnings)
@@ -95,9 +100,19 @@ def neutral(cell: str) -> str:
     return shown
 
 
-def _rows_for(results: Sequence[SubmissionResult]) -> tuple[list[list[str]], str]:
-    """Make the rows of a file without an export."""
-    students = [[result.student, "", "", result.student, ""] for result in results]
+def _rows_for(results: Sequence[SubmissionResult], canvas_ids: Mapping[str, str]) -> tuple[list[list[str]], str]:
+    """Make the rows of a file without an export: Canvas's numbers where they are known, else the ids as logins."""
+    numbers = [canvas_ids.get(result.student, "") for result in results]
+    students = [
+        [
+            result.student.removesuffix(f"_{number}") if number else result.student,
+            number,
+            "",
+            "" if number else result.student,
+            "",
+        ]
+        for result, number in zip(results, numbers, strict=True)
+    ]
     return [list(_HEAD), [_POINTS_POSSIBLE, "", "", "", ""], *students], ","
 
 

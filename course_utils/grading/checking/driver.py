@@ -142,7 +142,7 @@ def _result(cell: _CheckCell, points: float, reason: Reason, message: str, print
     part = cell.part
     return TaskResult(
         grade_id=part.grade_id,
-        name=cell.task.name if cell.task is not None else part.grade_id,
+        name=cell.task.name if cell.task is not None else part.title,
         points=round(points, 2),
         max_points=part.points,
         reason=reason,

@@ -57,14 +57,16 @@ class _TaskOnPage:
     checks: tuple[CheckResult, ...]
     count: int
     all: int
-    hint: str
+    hint: list[tuple[bool, str]]
     printed: str
+    by_hand: str
+    comment: str
 
 
-def _task(task: TaskResult) -> _TaskOnPage:
+def _task(task: TaskResult, longest: int) -> _TaskOnPage:
     return _TaskOnPage(
         name=task.name or task.grade_id,
-        points=points_text(task.points),
+        points=points_text(task.counted_points),
         max_points=points_text(task.max_points),
         passed=task.reason is Reason.OK,
         words=WORDS[task.reason],
@@ -72,8 +74,10 @@ def _task(task: TaskResult) -> _TaskOnPage:
         checks=task.checks[:_MOST_ROWS],
         count=sum(check.passed for check in task.checks),
         all=len(task.checks),
-        hint=task.hint,
+        hint=code_spans(clip(task.hint, min(longest, 1500))),
         printed=task.printed,
+        by_hand=task.by_hand,
+        comment=task.comment,
     )
 
 
@@ -90,10 +94,22 @@ def _page(result: SubmissionResult, longest: int) -> bytes:
         remarks=_remarks(result, longest),
         result=result,
         # nothing is known about the tasks of a submission without a grade
-        tasks=[_task(task) for task in result.tasks[:_MOST_ROWS]] if result.graded else [],
+        tasks=[_task(task, longest) for task in result.tasks[:_MOST_ROWS]] if result.graded else [],
         longest=longest,
         limit=lambda most: min(longest, most),
     )
+
+
+def code_spans(text: str) -> list[tuple[bool, str]]:
+    """Split Markdown at its backticks: pairs of whether it is code, and the text.
+
+    >>> code_spans("use `median` of statistics")
+    [(False, 'use '), (True, 'median'), (False, ' of statistics')]
+    """
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:  # one backtick has no partner, so it is a backtick
+        pieces[-2:] = ["`".join(pieces[-2:])]
+    return [(place % 2 == 1, piece) for place, piece in enumerate(pieces) if piece]
 
 
 def _heading(result: SubmissionResult) -> str:

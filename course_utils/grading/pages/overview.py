@@ -116,7 +116,9 @@ def hardest_first(graded: Sequence[SubmissionResult]) -> tuple[TaskCount, ...]:
     by_id: dict[str, list[tuple[str, float, float]]] = {}
     for result in graded:
         for task in result.tasks:
-            by_id.setdefault(task.grade_id, []).append((task.name or task.grade_id, task.points, task.max_points))
+            by_id.setdefault(task.grade_id, []).append(
+                (task.name or task.grade_id, task.counted_points, task.max_points)
+            )
     counts = [
         TaskCount(
             name=rows[0][0],
@@ -218,7 +220,11 @@ def _rows(results: Sequence[SubmissionResult]) -> list[_StudentRow]:
     """Return a row for each student, in the order of their ids."""
     rows = []
     for result in sorted(results, key=lambda one: one.student):
-        missed = [_short_name(task) for task in result.tasks if task.reason is not Reason.OK]
+        missed = [
+            _short_name(task)
+            for task in result.tasks
+            if task.reason is not Reason.OK and task.counted_points < task.max_points
+        ]
         more = f" and {len(missed) - 6} more" if len(missed) > 6 else ""
         rows.append(
             _StudentRow(

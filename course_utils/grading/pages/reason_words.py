@@ -69,6 +69,16 @@ WORDS = {
         "Nothing was found to grade: no notebook was handed in, or the cell of a task is not in it.",
         "Start from the exercise's notebook again, paste your code into its cells, and hand it in.",
     ),
+    Reason.UNWRITTEN: ReasonText(
+        "not written yet",
+        "The cell of this task is as it was handed out.",
+        "Write the function in the task's own cell, run its check, save the notebook, and hand it in again.",
+    ),
+    Reason.WAITING: ReasonText(
+        "waits for a person",
+        "A person reads this answer; there are no points for it yet.",
+        "There is nothing to do.",
+    ),
     Reason.TAMPERED: ReasonText(
         "tampered with",
         "What measures inside the process was changed by the code that was to be measured, so the task earns nothing.",

@@ -29,13 +29,14 @@ from course_utils.grading.reading.owners import (
     make_ids,
     owner_of,
 )
-from course_utils.grading.reading.submission import Submission, count_known_cells, read_submission
-from course_utils.grading.result import Reason
+from course_utils.grading.reading.submission import Submission, count_cells, read_submission
+from course_utils.grading.result import NOT_GRADED, Reason
 from course_utils.sandbox.limits import Limits
 
 _WRAPPERS = ("submitted", "submissions")
 _EXERCISE = re.compile(r"\d\d_")
 MOST_CANDIDATES = 20
+NOBODY = Owner("")
 LONGEST_TIMESTAMP_BYTES = 100
 
 
@@ -51,7 +52,10 @@ class Collected:
         problem: one sentence for the student when there is no notebook.
         notes: what was noticed, one sentence each.
         handed_in: the text of nbgrader's timestamp.txt beside the notebook; empty when there is none.
-        feedback_folder: the folder in which Moodle takes a feedback file for the student; empty elsewhere.
+        submitted_s: when it was handed in, as a learning platform's zip has it, seconds since 1970; 0 where not known.
+        owner: the student as the source names them.
+        several: whether another notebook of the student was left out that the student has worked on too, or that has
+            the exercise's name.
     """
 
     student: str
@@ -61,13 +65,16 @@ class Collected:
     problem: str = ""
     notes: tuple[str, ...] = ()
     handed_in: str = ""
-    feedback_folder: str = ""
+    submitted_s: float = 0.0
+    owner: Owner = NOBODY
+    several: bool = False
 
 
 @dataclass(frozen=True)
 class _Candidate:
     file: HandedIn
     owned: OwnedFile
+    time_s: float  # of the file that the platform got, also where that is a zip
 
 
 def collect(path: Path, assignment: Assignment, limits: Limits) -> tuple[Collected, ...]:
@@ -99,12 +106,20 @@ def collect(path: Path, assignment: Assignment, limits: Limits) -> tuple[Collect
         if owned is None and file.refused and "." not in file.parts[0]:
             owned = OwnedFile(Owner(file.parts[0]), file.parts[0])  # a link in place of a student's folder
         if owned is not None:
-            by_owner.setdefault(owned.owner, []).append(_Candidate(file, owned))
+            by_owner.setdefault(owned.owner, []).append(_Candidate(file, owned, file.modified_s))
+    hidden: dict[Owner, list[str]] = {}
+    for parts in listing.hidden:
+        owned = owner_of(parts, assignment.name) if len(parts) > 1 else None
+        if owned is not None:
+            hidden.setdefault(owned.owner, []).append(parts[-1])
     ids = make_ids(by_owner)
     rows = [
-        replace(_row(ids[owner], owner, candidates, assignment, limits), feedback_folder=feedback_folder(owner))
+        replace(_row(ids[owner], candidates, assignment, limits, hidden.get(owner, ())), owner=owner)
         for owner, candidates in by_owner.items()
     ]
+    if path.is_dir():  # when a file was unpacked is not when it was handed in
+        rows = [replace(row, submitted_s=0.0) for row in rows]
+    rows = [_with_name_note(row) for row in rows]
     return tuple(sorted(rows, key=lambda row: row.student))
 
 
@@ -126,7 +141,10 @@ def _without_wrapper(listing: Listing, names: Sequence[str]) -> Listing:
     if top not in names and (is_student or not holds_students):
         return listing
     files = tuple(replace(file, parts=file.parts[1:]) for file in listing.files)
-    return _without_wrapper(Listing(files, tuple(folder[1:] for folder in listing.folders if len(folder) > 1)), names)
+    folders, hidden = (
+        tuple(parts[1:] for parts in paths if len(parts) > 1) for paths in (listing.folders, listing.hidden)
+    )
+    return _without_wrapper(Listing(files, folders, hidden), names)
 
 
 def _is_work(filename: str) -> bool:
@@ -150,14 +168,18 @@ def _of_assignment(files: Sequence[HandedIn], assignment: str) -> list[HandedIn]
     ]
 
 
+def _with_name_note(row: Collected) -> Collected:
+    plain_id = make_ids([row.owner])[row.owner]
+    if row.student == plain_id:
+        return row
+    return replace(row, notes=(f"somebody else is called {plain_id} too, so the id is {row.student}", *row.notes))
+
+
 def _row(
-    student: str, owner: Owner, candidates: Sequence[_Candidate], assignment: Assignment, limits: Limits
+    student: str, candidates: Sequence[_Candidate], assignment: Assignment, limits: Limits, hidden: Sequence[str]
 ) -> Collected:
     """Choose the notebook of one student."""
     notes = []
-    plain_id = make_ids([owner])[owner]
-    if student != plain_id:
-        notes.append(f"somebody else is called {plain_id} too, so the id is {student}")
     if any(candidate.owned.late for candidate in candidates):
         notes.append("the learning platform marks it as late")
     opened, refusals = _open_zips(candidates, limits)
@@ -170,12 +192,24 @@ def _row(
         problem = "nothing was handed in"
         if others:
             problem = f"no notebook was handed in, only {', '.join(others[:3])}; hand in the .ipynb file"
+        elif hidden:
+            problem = f"only hidden files were handed in ({', '.join(hidden[:3])}); hand in the .ipynb file itself"
+            if any(name.endswith(".icloud") for name in hidden):
+                problem += ", which iCloud has to download first"
         return Collected(student, "", None, Reason.MISSING, _printable(problem), tuple(notes))
-    chosen, why = _choose(notebooks, assignment, limits)
+    chosen, why, several = _choose(notebooks, assignment, limits)
     notes += [_printable(f"{len(notebooks)} notebooks were handed in; {why}")] if why else []
     notes += [_printable(refusal) for refusal in refusals[:3]]
     handed_in = _read_timestamp(opened, chosen)
-    return Collected(student, chosen.owned.filename, chosen.file, notes=tuple(notes), handed_in=handed_in)
+    return Collected(
+        student,
+        chosen.owned.filename,
+        chosen.file,
+        notes=tuple(notes),
+        handed_in=handed_in,
+        submitted_s=chosen.time_s,
+        several=several,
+    )
 
 
 def _open_zips(candidates: Sequence[_Candidate], limits: Limits) -> tuple[list[_Candidate], list[str]]:
@@ -191,32 +225,73 @@ def _open_zips(candidates: Sequence[_Candidate], limits: Limits) -> tuple[list[_
         except CannotReadError as error:
             refusals.append(str(error))
             continue
-        opened += [_Candidate(file, replace(candidate.owned, filename=file.parts[-1])) for file in inside.files]
+        opened += [
+            _Candidate(file, replace(candidate.owned, filename=file.parts[-1]), candidate.time_s)
+            for file in inside.files
+        ]
     return opened, refusals
 
 
-def _choose(notebooks: list[_Candidate], assignment: Assignment, limits: Limits) -> tuple[_Candidate, str]:
-    """Choose the notebook that counts, and say why where there are several."""
+def _choose(notebooks: list[_Candidate], assignment: Assignment, limits: Limits) -> tuple[_Candidate, str, bool]:
+    """Choose the notebook that counts where there are several.
+
+    One in which something was written comes before an untouched copy, what was handed in later before what was handed
+    in earlier, then the exercise's name, then the most cells that were written, then the newest.
+
+    Returns:
+        The notebook, why it counts (empty where there is one alone), and whether another could have been meant.
+    """
     if len(notebooks) == 1:
-        return notebooks[0], ""
-    fitting = [one for one in notebooks if one.owned.filename == f"{assignment.name}.ipynb"]
-    why = "has the exercise's name"
-    if not fitting:
-        counts = [_known_cells(one, assignment, limits) for one in notebooks[:MOST_CANDIDATES]]
-        fitting = [one for one, count in zip(notebooks, counts, strict=False) if count and count == max(counts)]
+        return notebooks[0], "", False
+    looked_at = [(one, _look_at(one, assignment, limits)) for one in notebooks[:MOST_CANDIDATES]]
+    most_cells = max(look.known for _, look in looked_at)
+    named = {one.file.parts for one, _ in looked_at if one.owned.filename == f"{assignment.name}.ipynb"}
+
+    def rank(pair: tuple[_Candidate, _Look]) -> tuple[object, ...]:
+        one, look = pair
+        fits = look.known == most_cells > 0
+        name = one.file.parts in named
+        return (
+            look.written > 0,
+            one.owned.again,
+            name,
+            fits,
+            look.written,
+            one.file.modified_s,
+            one.file.parts,
+        )
+
+    chosen, look = max(looked_at, key=rank)
+    others = [pair for pair in looked_at if pair[0] is not chosen]
+    written = [one for one, other in others if other.written]
+    several = bool(look.written and (written or (named and chosen.file.parts not in named)))
+    if chosen.file.parts in named and len(named) == 1:
+        why = "has the exercise's name"
+    elif look.written and not written:
+        why = "is the only one in which something was written"
+    elif look.known and not any(other.known for _, other in others):
         why = "has the exercise's cells"
-    newest = max(fitting or notebooks, key=lambda one: (one.owned.again, one.file.modified_s, one.file.parts))
-    if len(fitting) != 1:
-        why = f"is the newest of {len(fitting)} that fit" if fitting else "is the newest"
-    return newest, f"{'/'.join(newest.file.parts[1:]) or newest.file.parts[0]} counts, which {why}"
+    else:
+        fitting = sum(other.known > 0 for _, other in looked_at)
+        why = f"is the newest of {fitting} that fit" if fitting > 1 else "is the newest"
+    name = "/".join(chosen.file.parts[1:]) or chosen.file.parts[0]
+    return chosen, f"{name} counts, which {why}", several
 
 
-def _known_cells(candidate: _Candidate, assignment: Assignment, limits: Limits) -> int:
+@dataclass(frozen=True)
+class _Look:
+    """How many of the exercise's cells a file has, and in how many something was written."""
+
+    known: int = 0
+    written: int = 0
+
+
+def _look_at(candidate: _Candidate, assignment: Assignment, limits: Limits) -> _Look:
     try:
         data = candidate.file.read(limits.submission_bytes)
     except CannotReadError:
-        return 0
-    return count_known_cells(data, assignment, limits)
+        return _Look()
+    return _Look(*count_cells(data, assignment, limits))
 
 
 def _read_timestamp(candidates: Sequence[_Candidate], chosen: _Candidate) -> str:
@@ -257,7 +332,7 @@ def read_all(
 def _read(
     row: Collected, assignment: Assignment, limits: Limits, keep: Callable[[str, bytes], None] | None
 ) -> Submission:
-    reason, problem = row.reason, row.problem
+    reason, problem, code = row.reason, row.problem, Submission(row.student, {}, assignment.student_ids)
     if row.file is not None:
         try:
             data = row.file.read(limits.submission_bytes)
@@ -266,13 +341,21 @@ def _read(
         else:
             if keep is not None:
                 keep(row.student, data)
-            found = read_submission(
+            code = read_submission(
                 data, student=row.student, filename=row.filename, assignment=assignment, limits=limits
             )
-            notes = row.notes + found.notes
-            return replace(found, notes=notes, handed_in=row.handed_in, feedback_folder=row.feedback_folder)
-    return Submission(
-        row.student, {}, assignment.student_ids, row.notes, reason, problem, row.handed_in, row.feedback_folder
+            reason, problem = code.reason, code.problem
+            if row.several and reason not in NOT_GRADED:
+                reason = Reason.DUPLICATE
+    return replace(
+        code,
+        notes=row.notes + code.notes,
+        reason=reason,
+        problem=problem,
+        handed_in=row.handed_in,
+        submitted_s=row.submitted_s,
+        feedback_folder=feedback_folder(row.owner),
+        canvas_id=row.owner.number if row.owner.lasting else "",
     )
 
 

@@ -25,6 +25,7 @@ MOST_FILES = 200_000
 MOST_DEPTH = 12
 # the list of names in a student's own zip: about a hundred bytes a file
 MOST_INDEX_BYTES = 1024**2
+_FIRST_BYTES = b"PK\x03\x04"
 _END_OF_INDEX, _LOCATOR_64 = b"PK\x05\x06", b"PK\x06\x07"
 _IGNORED = ("__MACOSX",)
 
@@ -83,10 +84,12 @@ class Listing:
     Args:
         files: the files, and what is refused, in the order of their names.
         folders: the folders, each as the names that lead to it.
+        hidden: hidden files in folders that are not hidden, which are never read.
     """
 
     files: tuple[HandedIn, ...]
     folders: tuple[tuple[str, ...], ...]
+    hidden: tuple[tuple[str, ...], ...] = ()
 
 
 def is_ignored(name: str) -> bool:
@@ -106,6 +109,10 @@ def list_path(path: Path) -> Listing:
         raise CollectError(f"there is no folder, zip or notebook {path}")
     if zipfile.is_zipfile(path):
         return list_zip(_open_zip(path, str(path)), str(path))
+    with path.open("rb") as file:
+        packed = file.read(len(_FIRST_BYTES)) == _FIRST_BYTES
+    if packed or path.suffix.lower() == ".zip":
+        raise CollectError(f"{path} is not a whole zip: its list of files is missing at the end; download it again")
     return Listing((_regular(path, (path.name,)),), ())
 
 
@@ -117,6 +124,7 @@ def list_folder(root: Path) -> Listing:
     """
     files: list[HandedIn] = []
     folders: list[tuple[str, ...]] = []
+    hidden: list[tuple[str, ...]] = []
     unlisted: list[tuple[str, ...]] = [()]
     while unlisted:
         place = unlisted.pop()
@@ -130,6 +138,7 @@ def list_folder(root: Path) -> Listing:
         for entry in entries:
             parts = (*place, entry.name)
             if is_ignored(entry.name):
+                hidden.append(parts)
                 continue
             if entry.is_symlink():
                 files.append(HandedIn(parts, 0, 0.0, "is a link, which is not followed"))
@@ -145,7 +154,7 @@ def list_folder(root: Path) -> Listing:
             raise CollectError(
                 f"{root} holds more than {MOST_FILES:,} files, most of them in {largest}; leave that out"
             )
-    return Listing(tuple(sorted(files, key=lambda file: file.parts)), tuple(sorted(folders)))
+    return Listing(tuple(sorted(files, key=lambda file: file.parts)), tuple(sorted(folders)), tuple(sorted(hidden)))
 
 
 def _regular(path: Path, parts: tuple[str, ...]) -> HandedIn:
@@ -181,15 +190,22 @@ def list_zip(archive: zipfile.ZipFile, name: str) -> Listing:
         raise CollectError(f"{name} holds more than {MOST_FILES:,} files; is it the right zip?")
     files: list[HandedIn] = []
     folders: set[tuple[str, ...]] = set()
+    hidden: set[tuple[str, ...]] = set()
     for info in members.values():
         parts = _member_parts(info.filename, name)
-        if not parts or any(map(is_ignored, parts)):
+        if any(map(is_ignored, parts)):
+            # the folder above is a student's all the same
+            depth = next(place for place, part in enumerate(parts) if is_ignored(part))
+            hidden.add(parts[: depth + 1])
+            folders |= {parts[:length] for length in range(1, min(depth, MOST_DEPTH) + 1)}
+            continue
+        if not parts:
             continue
         above = parts if info.is_dir() else parts[:-1]
         folders |= {above[:depth] for depth in range(1, min(len(above), MOST_DEPTH) + 1)}
         if not info.is_dir():
             files.append(_member(archive, info, parts))
-    return Listing(tuple(sorted(files, key=lambda file: file.parts)), tuple(sorted(folders)))
+    return Listing(tuple(sorted(files, key=lambda file: file.parts)), tuple(sorted(folders)), tuple(sorted(hidden)))
 
 
 def _member_parts(filename: str, name: str) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ _MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?
 _CANVAS = re.compile(r"(?P<name>[^_]+)(?P<late>_LATE)?_(?P<number>\d+)_\d+_(?P<file>.+)", re.DOTALL)
 _AGAIN = re.compile(r"-(\d+)(?=\.[^.]+$)")
 _NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?$", re.IGNORECASE)
-LONGEST_ID_BYTES = 120
+# nbgrader's gradebook has columns of 128 characters; what tells two people of one name apart is added to an id
+LONGEST_ID_BYTES = 100
 
 
 @dataclass(frozen=True, order=True)
@@ -118,7 +119,7 @@ def make_ids(owners: Iterable[Owner]) -> dict[Owner, str]:
             groups.setdefault(_fold(student), []).append(owner)
         for group in groups.values():
             if len(group) > 1:
-                ids |= {owner: f"{ids[owner]}_{longer(owner)}" for owner in group}
+                ids |= {owner: _fit(f"{ids[owner]}_{longer(owner)}", owner) for owner in group}
     return ids
 
 
@@ -127,9 +128,14 @@ def safe_id(name: str) -> str:
     text = unicodedata.normalize("NFC", name)
     clean = "".join(letter if letter.isprintable() and letter not in '/\\:"<>|*?' else "_" for letter in text)
     clean = clean.strip(" .") or "_"
-    if len(clean.encode()) > LONGEST_ID_BYTES:
-        clean = clean.encode()[:LONGEST_ID_BYTES].decode(errors="ignore") + "_" + _short_hash(Owner(name))
-    return clean
+    return _fit(clean, Owner(name))
+
+
+def _fit(student: str, owner: Owner) -> str:
+    """Return an id of at most `LONGEST_ID_BYTES` and a hash."""
+    if len(student.encode()) <= LONGEST_ID_BYTES:
+        return student
+    return student.encode()[:LONGEST_ID_BYTES].decode(errors="ignore") + "_" + _short_hash(owner)
 
 
 def _fold(student: str) -> str:

@@ -6,10 +6,11 @@ became of it here: tags, metadata, kernels, edited, moved or deleted checks, out
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -17,7 +18,7 @@ from typing import Any
 
 from course_utils.exercises.markers import Marker, replace_regions
 from course_utils.exercises.notebook import Cell
-from course_utils.grading.assignment import Assignment, Kind, Part, bound_names
+from course_utils.grading.assignment import Assignment, Kind, Part, bound_names, defined_names
 from course_utils.grading.reading.notebook_bytes import NotANotebookError, read_submitted_cells
 from course_utils.grading.result import Reason, weightiest
 from course_utils.sandbox.limits import Limits
@@ -45,7 +46,10 @@ class Submission:
             all the same; None when all is in order.
         problem: one sentence for the student when there is nothing to grade; else empty.
         handed_in: the text of nbgrader's timestamp.txt beside the notebook; empty when there is none.
+        submitted_s: when it was handed in, as a learning platform's zip has it, seconds since 1970; 0 where not known.
         feedback_folder: the folder in which Moodle takes a feedback file for the student; empty elsewhere.
+        canvas_id: Canvas's number of the student; empty elsewhere.
+        untouched: grade ids of the cells that are as they were handed out.
     """
 
     student: str
@@ -55,7 +59,15 @@ class Submission:
     reason: Reason | None = None
     problem: str = ""
     handed_in: str = ""
+    submitted_s: float = 0.0
     feedback_folder: str = ""
+    canvas_id: str = ""
+    untouched: tuple[str, ...] = ()
+
+    @property
+    def content_digest(self) -> str:
+        """The hash of what was read; whose submission it is, and when it was handed in, does not count."""
+        return hashlib.sha256(json.dumps(self.graded_content(), sort_keys=True).encode()).hexdigest()
 
     def graded_content(self) -> dict[str, Any]:
         """Return all that decides the result, as plain data; whose submission it is does not."""
@@ -65,6 +77,7 @@ class Submission:
             "notes": list(self.notes),
             "reason": self.reason,
             "problem": self.problem,
+            "untouched": list(self.untouched),
         }
 
     def to_json(self) -> str:
@@ -76,8 +89,9 @@ def submission_from(text: str) -> Submission:
     """Read what `Submission.to_json` wrote."""
     content = json.loads(text)
     reason = content.pop("reason")
-    missing, notes = tuple(content.pop("missing")), tuple(content.pop("notes"))
-    return Submission(missing=missing, notes=notes, reason=None if reason is None else Reason(reason), **content)
+    for name in ("missing", "notes", "untouched"):
+        content[name] = tuple(content[name])
+    return Submission(reason=None if reason is None else Reason(reason), **content)
 
 
 @dataclass(frozen=True)
@@ -119,7 +133,15 @@ def read_submission(data: bytes, *, student: str, filename: str, assignment: Ass
     if PurePosixPath(filename).name != f"{assignment.name}.ipynb":
         reasons.append(Reason.RENAMED)
         notes = (f"the file is called {_printable(filename)}; its cells are those of {assignment.name}", *notes)
-    return Submission(student, code, missing, notes, weightiest(reasons) if reasons else None)
+    untouched = tuple(
+        part.grade_id
+        for part in parts
+        if (cell := choices[part.grade_id].cell) is not None and not _is_changed(cell, part)
+    )
+    if len(untouched) == len(code):
+        notes = ("the notebook is as it was handed out; nothing was written in it", *notes)
+    reason = weightiest(reasons) if reasons else None
+    return Submission(student, code, missing, notes, reason, untouched=untouched)
 
 
 def starter_of(source: str) -> str:
@@ -127,14 +149,21 @@ def starter_of(source: str) -> str:
     return replace_regions(source, {Marker.SOLUTION: STUB})
 
 
-def count_known_cells(data: bytes, assignment: Assignment, limits: Limits) -> int:
-    """Count the cells of a file that carry one of the exercise's ids; 0 for what is not a notebook."""
+def count_cells(data: bytes, assignment: Assignment, limits: Limits) -> tuple[int, int]:
+    """Count the cells of a file that carry one of the exercise's ids, and the student's in which something was written.
+
+    Returns:
+        Both numbers; 0 for what is not a notebook.
+    """
     try:
         cells, _ = read_submitted_cells(data, limit_bytes=limits.submission_bytes)
     except NotANotebookError:
-        return 0
+        return 0, 0
     known = {part.grade_id for part in assignment.parts}
-    return sum(cell.grade_id in known or cell.cell_id in known for cell in cells)
+    parts = [part for part in assignment.parts if part.kind is Kind.STUDENT]
+    choices = [(part, _choose(part, cells, assignment).cell) for part in parts]
+    written = sum(cell is not None and _is_changed(cell, part) for part, cell in choices)
+    return sum(cell.grade_id in known or cell.cell_id in known for cell in cells), written
 
 
 def _choose(part: Part, cells: Sequence[Cell], assignment: Assignment) -> _Choice:
@@ -185,7 +214,7 @@ def _find_unmarked(part: Part, cells: Sequence[Cell], assignment: Assignment) ->
     same_id = [cell for cell in free if cell.cell_id == part.grade_id]
     if same_id:
         return same_id[-1]
-    wanted = bound_names(part.source)
+    wanted, written_names = bound_names(part.source), defined_names(part.source)
     fitting = [
         cell
         for cell in free
@@ -195,19 +224,31 @@ def _find_unmarked(part: Part, cells: Sequence[Cell], assignment: Assignment) ->
         and _squeeze(cell.source) not in given
     ]
     changed = [cell for cell in fitting if _is_changed(cell, part)] or fitting
-    return changed[-1] if changed else None
+    # a cell with the `def` comes before one that binds the name later, such as move = lru_cache(move)
+    defining = [cell for cell in changed if written_names <= _defines_by_statement(cell.source)] or changed
+    return defining[-1] if defining else None
 
 
 @lru_cache(maxsize=64)
 def _defines(source: str) -> frozenset[str]:
-    """Return the names that a student's cell defines; none when it does not parse, or is too long to be typed."""
+    """Return the names that a student's cell binds; none when it does not parse, or is too long to be typed."""
+    return _names_in(source, bound_names)
+
+
+@lru_cache(maxsize=64)
+def _defines_by_statement(source: str) -> frozenset[str]:
+    """Return the names of the functions and classes that a student's cell defines; none when it does not parse."""
+    return _names_in(source, defined_names)
+
+
+def _names_in(source: str, find: Callable[[str], frozenset[str]]) -> frozenset[str]:
     if len(source) > LONGEST_PARSED:
         return frozenset()
     with warnings.catch_warnings():
         # Python warns of "\\d" in a student's string; that is the student's business
         warnings.simplefilter("ignore")
         try:
-            return bound_names(_COMMAND.sub(r"\1pass", source))
+            return find(_COMMAND.sub(r"\1pass", source))
         except (ValueError, RecursionError, MemoryError):  # NUL bytes, lone surrogates, a thousand brackets
             return frozenset()
 

@@ -68,6 +68,7 @@ class Batch(TableResult):
         reused: how many of them are an earlier run's.
         waiting: the students who were not asked for, or whose turn did not come.
         stopped: whether Ctrl-C ended the run.
+        remarks: what else to know, one sentence each, such as which manual grades were replaced.
     """
 
     assignment: str
@@ -75,6 +76,7 @@ class Batch(TableResult):
     reused: int = 0
     waiting: tuple[str, ...] = ()
     stopped: bool = False
+    remarks: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -84,7 +86,11 @@ class Batch(TableResult):
         found += [f"{len(self.waiting)} not graded yet"] if self.waiting else []
         if any(result.sandbox.startswith("none") for result in self.results):
             found.append("graded without a sandbox (--unsafe)")
-        return tuple(found)
+        late = sum(bool(result.late) for result in self.results)
+        found += [f"{late} handed in late"] if late else []
+        by_hand = [result.student for result in self.results if any(task.by_hand for task in result.tasks)]
+        found += [f"points by hand count for {', '.join(by_hand[:5])}{', ...' * (len(by_hand) > 5)}"] if by_hand else []
+        return (*found, *self.remarks)
 
     def title(self) -> str:
         """Return how many were graded, how many of them anew, in one line."""
@@ -160,7 +166,7 @@ class _Run:
     done: dict[str, SubmissionResult] = field(default_factory=dict)
     waiting: list[Job] = field(default_factory=list)
     reused: int = 0
-    delivered: set[str] = field(default_factory=set)
+    delivered: dict[str, SubmissionResult] = field(default_factory=dict)
 
     def look_for_known(self, submissions: Sequence[Submission]) -> None:
         """Take over the results that still hold, give those without a grade theirs, and list the rest."""
@@ -186,8 +192,7 @@ class _Run:
             return
         self.sinks.open()
         for student in [student for student in self.done if student not in self.delivered]:
-            self.sinks.write(self.done[student])
-            self.delivered.add(student)
+            self.delivered[student] = self.sinks.write(self.done[student])
 
     def keep(self, result: SubmissionResult) -> None:
         """Store a result."""
@@ -209,7 +214,8 @@ class _Run:
 
     def finish(self, submissions: Sequence[Submission], *, stopped: bool) -> Batch:
         """Write the report."""
-        results = tuple(self.done[one.student] for one in submissions if one.student in self.done)
+        counted = self.done | self.delivered
+        results = tuple(counted[one.student] for one in submissions if one.student in counted)
         left = tuple(one.student for one in submissions if one.student not in self.done)
         write_text(self.folder, REPORT, csv_text(report_rows(results, left)))
         return Batch(self.course.name, results, self.reused, left, stopped)

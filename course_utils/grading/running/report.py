@@ -30,7 +30,9 @@ def report_rows(results: Sequence[SubmissionResult], waiting: Sequence[str] = ()
     ids = [task.grade_id for task in results[0].tasks] if results else []
     rows: list[list[str | float]] = [["student", *ids, "total", "max", "reason", "message", "seconds"]]
     for result in results:
-        earned: dict[str, str | float] = {task.grade_id: task.points for task in result.tasks} if result.graded else {}
+        earned: dict[str, str | float] = {}
+        if result.graded:
+            earned = {task.grade_id: task.counted_points for task in result.tasks}
         points = [earned.get(grade_id, "") for grade_id in ids]
         total = result.points if result.graded else ""
         message = message_of(result)
@@ -62,10 +64,10 @@ def short_rows(results: Sequence[SubmissionResult], waiting: Sequence[str] = ())
     rows = [["student", *names, "total", "reason", "message"]]
     for result in results:
         by_id = {task.grade_id: task for task in result.tasks}
-        points = [
-            f"{by_id[task.grade_id].points:g}/{task.max_points:g}" if result.graded and task.grade_id in by_id else "-"
-            for task in results[0].tasks
-        ]
+        points = ["-"] * len(names)
+        if result.graded:
+            found = [by_id.get(task.grade_id) for task in results[0].tasks]
+            points = ["-" if task is None else f"{task.counted_points:g}/{task.max_points:g}" for task in found]
         total = f"{result.points:g}/{result.max_points:g}" if result.graded else "-"
         message = "" if result.reason is Reason.OK and not result.warnings else message_of(result)
         rows.append([result.student, *points, total, result.reason.value, _shorten(message)])

@@ -8,9 +8,10 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Protocol
 
+from course_utils.grading.assignment import Assignment
 from course_utils.grading.course import Course
 from course_utils.grading.reading.submission import Submission
-from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult
+from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, weightiest
 from course_utils.grading.running.job import read_job
 from course_utils.reporting.error_text import first_line
 from course_utils.sandbox.limits import Limits
@@ -121,7 +122,8 @@ def grade(course: Course, submission: Submission, holder: GraderHolder) -> Submi
         holder.close()
         message = f"the grader itself failed: {first_line(error)}"
         return course.without_grade(submission, Reason.SANDBOX, message, digest=digest, sandbox=grader.sandbox)
-    return replace(result, digest=digest, notes=result.notes + model_warnings(grader.model))
+    result = replace(result, digest=digest, notes=result.notes + model_warnings(grader.model))
+    return mark_unwritten(result, submission, course.assignment)
 
 
 def model_warnings(model: SubmissionResult) -> tuple[str, ...]:
@@ -132,3 +134,18 @@ def model_warnings(model: SubmissionResult) -> tuple[str, ...]:
         f"the model solution earns {model.points:g} of {model.max_points:g} points on this machine, so lost points may "
         "be the exercise's fault",
     )
+
+
+def mark_unwritten(result: SubmissionResult, submission: Submission, assignment: Assignment) -> SubmissionResult:
+    """Return a result in which failed tasks whose cells are as they were handed out have the reason "unwritten"."""
+    untouched = set(submission.untouched)
+    ids = {check.grade_id: set(assignment.ids_for(check)) for check in assignment.checks}
+    tasks = tuple(
+        replace(task, reason=Reason.UNWRITTEN, message="")
+        if task.reason is Reason.WRONG and ids[task.grade_id] and ids[task.grade_id] <= untouched
+        else task
+        for task in result.tasks
+    )
+    if result.reason is not Reason.WRONG:
+        return replace(result, tasks=tasks)
+    return replace(result, tasks=tasks, reason=weightiest([task.reason for task in tasks]))
