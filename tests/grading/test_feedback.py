@@ -66,6 +66,28 @@ def test_visible_checks_show_both_sides():
     assert "statistics has median." in page
 
 
+def test_hints_are_rendered():
+    """A hint's backticks are code on the page, and a single one stays what it is."""
+    hinted = replace(partly().tasks[0], hint="use `statistics.median`, and <b>not</b> `a")
+    page = text_of(replace(partly(), tasks=(hinted,)))
+
+    assert "use <code>statistics.median</code>, and &lt;b&gt;not&lt;/b&gt; `a" in page
+
+
+def test_nothing_ends_in_a_hash():
+    """The page ends with the sandbox and the time; the content hash is the instructor's business."""
+    assert solved().digest[:12] not in text_of(solved())
+
+
+def test_a_comment_and_points_by_hand_are_on_the_page():
+    """What a person wrote is shown as text, with its line ends, beside the points that the person gave."""
+    first = replace(partly().tasks[0], manual_points=2.5, comment="good idea,\n<script>but late</script>")
+    page = text_of(replace(partly(), tasks=(first,)))
+
+    assert "2.5 of 3 points, changed by hand (checks: 1)" in page
+    assert "good idea,\n&lt;script&gt;but late&lt;/script&gt;" in page
+
+
 def test_hidden_checks_show_their_title_only():
     """Of a hidden check the page has its title and its verdict."""
     page = text_of(partly())
