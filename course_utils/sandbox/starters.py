@@ -173,6 +173,17 @@ class SharedTemplate:
             socket.send_fds(self._interpreter.control, [b'{"share": true}'], [its.fileno()])
         return ours
 
+    def warm(self, modules: Sequence[str]) -> None:
+        """Load more modules; forks that are there already do not have them.
+
+        Raises:
+            SandboxError: when the template has ended.
+        """
+        self._interpreter.wait_until_warm()
+        self._interpreter.warm = False
+        ask_to_load(self._interpreter.control, modules)
+        self._interpreter.wait_until_warm()
+
     def close(self) -> None:
         """End the template and all its forks."""
         self._interpreter.close()

@@ -436,6 +436,10 @@ def test_quick_import_leaves_no_trace():
         "from course_utils.grading.books.nbgrader_api import load_api\n"
         "load_api()\n"
         "assert 'rfc3987_syntax' not in sys.modules\n"
+        "assert 'nbgrader' not in sys.modules and 'nbconvert' not in sys.modules\n"
+        "import nbgrader\n"
+        "from nbgrader.apps import NbGraderAPI\n"
+        "assert nbgrader.__version__ and nbgrader.api is sys.modules['nbgrader.api']\n"
         "import rfc3987_syntax, jsonschema\n"
         "assert 'date' in jsonschema.FormatChecker.checkers\n"
     )

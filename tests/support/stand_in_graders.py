@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+import time
 from pathlib import Path
 
 from course_utils.grading.result import Reason, SubmissionResult, TaskResult
@@ -13,7 +14,10 @@ from support.two_tasks import SOLVED
 
 
 class StandIn:
-    """Gives full points for the model solution; obeys `# exit [once FILE]`, `# block FILE`, `# hang`, `# raise`."""
+    """Gives full points for the model solution.
+
+    Obeys `# exit [once FILE]`, `# block FILE`, `# meet N FOLDER`, `# hang`, `# raise`.
+    """
 
     sandbox = "stand-in"
     model = SubmissionResult("01_small", "model solution", (), Reason.OK)
@@ -26,6 +30,9 @@ class StandIn:
 
     def __exit__(self, *error):
         """Leave nothing."""
+
+    def after_fork(self):
+        """Need nothing of its own in a fork."""
 
     def grade(self, submission):
         """Grade one submission."""
@@ -44,6 +51,11 @@ class StandIn:
                 part.write_text(str(os.getpid()))
                 part.replace(marker)
                 threading.Event().wait()
+        elif order.startswith("# meet"):
+            _, _, number, folder = order.split(maxsplit=3)
+            Path(folder, submission.student).touch()
+            while len(list(Path(folder).iterdir())) < int(number):
+                time.sleep(0.01)
         elif order.startswith("# hang"):
             threading.Event().wait()
         elif order.startswith("# raise"):

@@ -6,6 +6,7 @@ entered (manual scores, extra credit, comments) is kept.
 
 from __future__ import annotations
 
+import importlib.metadata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -259,13 +260,12 @@ def _check_schema(address: URL) -> bool:
     current, known = schema_versions()
     if found is None or found == current:
         return True
-    from nbgrader import __version__
-
+    ours = importlib.metadata.version("nbgrader")
     if found in known:
         todo = "copy it, then run nbgrader db upgrade"
-        raise GradebookError(f"the gradebook {shown(address)} was made by an nbgrader older than {__version__}; {todo}")
+        raise GradebookError(f"the gradebook {shown(address)} was made by an nbgrader older than {ours}; {todo}")
     todo = "install that nbgrader, or name another gradebook"
-    raise GradebookError(f"the gradebook {shown(address)} was made by an nbgrader newer than {__version__}; {todo}")
+    raise GradebookError(f"the gradebook {shown(address)} was made by an nbgrader newer than {ours}; {todo}")
 
 
 def _why_it_does_not_fit(result: SubmissionResult, name: str, structure: Structure) -> str:
@@ -292,7 +292,7 @@ def _write_submission(api: Any, session: Any, structure: Structure, student: str
         submission = api.SubmittedAssignment(assignment_id=structure.assignment_id, student_id=student)
         session.add(submission)
     if handed_in is not None:
-        submission.timestamp = _parse_time(handed_in)
+        submission.timestamp = _parse_time(api, handed_in)
     session.flush()
     submitted = (
         session.query(api.SubmittedNotebook)
@@ -349,11 +349,9 @@ def _write_grades(
     return replaced, tuple(open_cells)
 
 
-def _parse_time(text: str) -> Any:
-    """Read a timestamp.txt as nbgrader does; None where it is no time."""
-    from nbgrader.utils import parse_utc
-
+def _parse_time(api: Any, text: str) -> Any:
+    """Read a timestamp.txt as nbgrader does; None where it is not a time."""
     try:
-        return parse_utc(text.strip())
+        return api.utils.parse_utc(text.strip())
     except (ValueError, OverflowError):
         return None

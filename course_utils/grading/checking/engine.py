@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import socket
 import tempfile
 import time
 from collections.abc import Mapping
@@ -42,7 +41,6 @@ class Grader:
         assignment: the exercise.
         limits: what a submission may take.
         unsafe: run student code without a sandbox, with the rights of whoever grades.
-        control: the way to a template that several graders share; without one the grader starts its own.
 
     Attributes:
         sandbox: the sandbox's name.
@@ -58,26 +56,28 @@ class Grader:
         limits: Limits,
         *,
         unsafe: bool = False,
-        control: socket.socket | None = None,
     ) -> None:
         self.assignment = assignment
         self.limits = limits
         self._untouched: dict[str, str] = {}
-        modules = modules_of(assignment)
+        self._template: SharedTemplate | None = None
+        self._modules = modules_of(assignment)
         with ExitStack() as started:
             work = started.enter_context(
                 tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
             )
-            chosen = choose_sandbox(work, unsafe=unsafe)
-            self.sandbox = chosen.name
-            self._forked = chosen.forks
-            if chosen.forks and control is None:
-                template = started.enter_context(closing(SharedTemplate(chosen, modules)))
-                control = template.connect()
+            self._chosen = choose_sandbox(work, unsafe=unsafe)
+            self.sandbox = self._chosen.name
+            self._forked = self._chosen.forks
+            if self._forked:
+                self._template = started.enter_context(closing(SharedTemplate(self._chosen, self._modules)))
             # the template loads its libraries at the same time
-            load_all(modules)
-            self._starter = started.enter_context(closing(make_starter(chosen, modules, control)))
+            load_all(self._modules)
+            self._connect(started)
             self.model = self._rehearse()
+            if self._forked:
+                # from here on submissions are forks of a template that has loaded what the rehearsal needed
+                self._connect(started)
             self._untouched = self._look_at_untouched()
             # from here on `close` ends what was started
             self._started = started.pop_all()
@@ -93,6 +93,17 @@ class Grader:
     def close(self) -> None:
         """End the sandbox."""
         self._started.close()
+
+    def after_fork(self) -> None:
+        """Get a way of its own to the template, in a process that was forked from the one that started the grader."""
+        self._started.pop_all()
+        if self._template is not None:
+            self._connect(self._started)
+
+    def _connect(self, started: ExitStack) -> None:
+        """Make the starter of submissions, which is closed with what was started."""
+        control = self._template.connect() if self._template is not None else None
+        self._starter = started.enter_context(closing(make_starter(self._chosen, self._modules, control)))
 
     def grade(self, submission: Submission) -> SubmissionResult:
         """Grade one submission; nothing that a student wrote makes this raise.
@@ -137,7 +148,11 @@ class Grader:
                 loaded = session.client().compute(LOADED_MODULES, None)
         finally:
             session.drop_process()
-        self._starter.warm(loaded)
+        self._modules = (*self._modules, *loaded)
+        if self._template is not None:
+            self._template.warm(loaded)
+        else:
+            self._starter.warm(loaded)
         return SubmissionResult(self.assignment.name, "model solution", tasks, weightiest([t.reason for t in tasks]))
 
     def _look_at_untouched(self) -> dict[str, str]:
@@ -164,16 +179,6 @@ class Grader:
             forked=self._forked,
             untouched=self._untouched,
         )
-
-
-def share_template(assignment: Assignment) -> SharedTemplate | None:
-    """Start one template for several graders of an exercise; None where templates cannot be forked.
-
-    Raises:
-        SandboxError: when student code cannot be shut in here.
-    """
-    chosen = choose_sandbox("", unsafe=False)
-    return SharedTemplate(chosen, modules_of(assignment)) if chosen.forks else None
 
 
 def modules_of(assignment: Assignment) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ result never stands for a submission that is not graded yet: it is removed befor
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Collection, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -24,7 +24,6 @@ from course_utils.grading.running.worker import ENGINE
 from course_utils.grading.sinks import Sinks
 from course_utils.reporting.results import TableResult
 from course_utils.reporting.tables import text_table
-from course_utils.sandbox.sandbox import SandboxError
 
 REPORT = "report.csv"
 
@@ -32,11 +31,14 @@ REPORT = "report.csv"
 class Executor(Protocol):
     """Runs jobs somewhere: `Pool` on this machine, `Cluster` on others."""
 
-    def start(self, jobs: int) -> None:
-        """Start what runs as many jobs, and return without waiting for it."""
+    def start(self, jobs: Sequence[Job]) -> None:
+        """Start what runs these jobs, and return without waiting for it."""
 
     def run(self, jobs: Sequence[Job]) -> Generator[Answer]:
         """Run all jobs; yield an answer for each, in any order."""
+
+    def stop(self) -> None:
+        """End what was started."""
 
 
 @dataclass(frozen=True)
@@ -136,23 +138,12 @@ def grade_batch(
     """
     options = options or BatchOptions()
     run = _Run(course, folder, options, sinks)
-    stopped = False
+    chosen = executor or Pool(options.workers or count_cores(), options.grader_factory)
     try:
-        run.look_for_known(submissions)
-        with _executor(executor, course, options, bool(run.waiting)) as chosen:
-            chosen.start(len(run.waiting))
-            run.deliver()
-            with closing(_answers(chosen, run.waiting, progress=options.progress)) as answers:
-                for answer in answers:
-                    run.keep(run.result_of(answer))
-                    run.deliver()
-    except KeyboardInterrupt:
-        stopped = True
+        stopped = run.grade(submissions, chosen)
+        return run.finish(submissions, stopped=stopped)
     finally:
-        run.deliver()
-        if sinks is not None:
-            sinks.close()
-    return run.finish(submissions, stopped=stopped)
+        chosen.stop()
 
 
 @dataclass
@@ -167,6 +158,29 @@ class _Run:
     waiting: list[Job] = field(default_factory=list)
     reused: int = 0
     delivered: dict[str, SubmissionResult] = field(default_factory=dict)
+
+    def grade(self, submissions: Sequence[Submission], executor: Executor) -> bool:
+        """Grade what is not known, and give the sinks each result as soon as it is there.
+
+        Returns:
+            Whether Ctrl-C ended it.
+        """
+        try:
+            self.look_for_known(submissions)
+            # workers load while the gradebook is opened
+            executor.start(self.waiting)
+            self.deliver()
+            with closing(_answers(executor, self.waiting, progress=self.options.progress)) as answers:
+                for answer in answers:
+                    self.keep(self.result_of(answer))
+                    self.deliver()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            self.deliver()
+            if self.sinks is not None:
+                self.sinks.close()
+        return False
 
     def look_for_known(self, submissions: Sequence[Submission]) -> None:
         """Take over the results that still hold, give those without a grade theirs, and list the rest."""
@@ -219,26 +233,6 @@ class _Run:
         left = tuple(one.student for one in submissions if one.student not in self.done)
         write_text(self.folder, REPORT, csv_text(report_rows(results, left)))
         return Batch(self.course.name, results, self.reused, left, stopped)
-
-
-@contextmanager
-def _executor(given: Executor | None, course: Course, options: BatchOptions, needed: bool) -> Iterator[Executor]:
-    """Yield where jobs run: what was given, or a pool with one template for all workers where that is possible."""
-    if given is not None:
-        yield given
-        return
-    template = None
-    if needed and options.grader_factory == ENGINE and not course.unsafe:
-        from course_utils.grading.checking.engine import share_template
-
-        with suppress(SandboxError):  # each worker says why in its results
-            template = share_template(course.assignment)
-    try:
-        connect = template.connect if template is not None else None
-        yield Pool(options.workers or count_cores(), options.grader_factory, connect=connect)
-    finally:
-        if template is not None:
-            template.close()
 
 
 def _answers(executor: Executor, jobs: Sequence[Job], *, progress: bool) -> Generator[Answer]:

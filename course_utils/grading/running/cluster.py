@@ -160,8 +160,11 @@ class Cluster:
             )
         return next(iter(found))
 
-    def start(self, jobs: int) -> None:
+    def start(self, jobs: Sequence[Job]) -> None:
         """Do nothing: the workers have been started by others."""
+
+    def stop(self) -> None:
+        """Do nothing: the cluster goes on."""
 
     def run(self, jobs: Sequence[Job]) -> Generator[Answer]:
         """Run all jobs; answers come in the order in which they are done."""

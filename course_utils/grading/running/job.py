@@ -26,15 +26,24 @@ class Job:
     submission: Submission
 
     def to_bytes(self) -> bytes:
-        """Return two lines of JSON, course and submission, then the instructor's notebook."""
-        head = {"name": self.course.name, "limits": asdict(self.course.limits), "unsafe": self.course.unsafe}
-        lines = (json.dumps(head).encode(), self.submission.to_json().encode(), self.course.assignment.source)
-        return b"\n".join(lines)
+        """Return one line of JSON, the submission, then the course."""
+        return self.submission.to_json().encode() + b"\n" + course_to_bytes(self.course)
 
 
 def read_job(data: bytes) -> Job:
-    """Read what `Job.to_bytes` wrote; the notebook is parsed once for all jobs that have the same."""
-    head, submission, source = data.split(b"\n", 2)
+    """Read what `Job.to_bytes` wrote."""
+    submission, _, course = data.partition(b"\n")
+    return Job(course_from_bytes(course), submission_from(submission.decode()))
+
+
+def course_to_bytes(course: Course) -> bytes:
+    """Return one line of JSON, name and limits, then the instructor's notebook."""
+    head = {"name": course.name, "limits": asdict(course.limits), "unsafe": course.unsafe}
+    return json.dumps(head).encode() + b"\n" + course.assignment.source
+
+
+def course_from_bytes(data: bytes) -> Course:
+    """Read what `course_to_bytes` wrote; the notebook is parsed once for all jobs that have the same."""
+    head, _, source = data.partition(b"\n")
     settings = json.loads(head)
-    course = course_from(source, settings["name"], Limits(**settings["limits"]), settings["unsafe"])
-    return Job(course, submission_from(submission.decode()))
+    return course_from(source, settings["name"], Limits(**settings["limits"]), settings["unsafe"])

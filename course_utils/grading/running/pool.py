@@ -1,7 +1,9 @@
 """Worker processes on this machine: each takes one job after the other, and one that ends costs only its job.
 
-Workers are started afresh ("spawn"), lead a session of their own, so that Ctrl-C reaches only the parent, and leave no
-process behind. Bytes go to them and lines of JSON come back; nothing that they send is unpickled.
+On Linux workers are forks of one process that has loaded torch and rehearsed the exercise (`fork_server`); elsewhere,
+and without a sandbox, each is started afresh ("spawn"). They lead sessions of their own, so that Ctrl-C reaches only
+the parent, and leave no process behind. Bytes go to them and lines of JSON come back; nothing that they send is
+unpickled.
 """
 
 from __future__ import annotations
@@ -9,16 +11,17 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import socket
 import sys
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections import Counter, deque
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
+from course_utils.grading.course import Course
+from course_utils.grading.running.fork_server import ForkedWorker, ForkServer, Serve
 from course_utils.grading.running.job import Job
 from course_utils.grading.running.worker import ENGINE, GraderHolder, run_job
 from course_utils.sandbox.process_tree import read_usage
@@ -48,7 +51,7 @@ class Answer:
 
 @dataclass(eq=False)
 class _Worker:
-    process: SpawnProcess
+    process: SpawnProcess | ForkedWorker
     pipe: Connection
     ready: bool = False
     job: Job | None = None
@@ -64,14 +67,21 @@ def count_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def serve(pipe: Connection, factory: str, control: socket.socket | None) -> None:
+def serve(pipe: Connection, holder: GraderHolder) -> None:
     """Be a worker: answer jobs until the pipe closes."""
-    os.setsid()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    with suppress(EOFError, OSError), GraderHolder(factory, control) as holder:
+    with suppress(EOFError, OSError):
         pipe.send_bytes(READY)
         while True:
             pipe.send_bytes(run_job(pipe.recv_bytes(), holder).encode())
+
+
+def serve_spawned(pipe: Connection, factory: str, work: Serve) -> None:
+    """Be a worker that was started afresh."""
+    os.setsid()
+    with GraderHolder(factory) as holder:
+        work(pipe, holder)
+    os._exit(0)  # nothing is left to be written, and taking torch apart takes time
 
 
 class Pool:
@@ -80,7 +90,7 @@ class Pool:
     Args:
         workers: how many at most.
         factory: the grader's class, as "module:Class".
-        connect: gives each worker its way to a template that they share.
+        fork: whether workers are forks of one process; where that is possible when None.
         spare_s: how long a worker may take beyond a submission's own limit before it is ended, seconds.
     """
 
@@ -89,66 +99,78 @@ class Pool:
         workers: int,
         factory: str = ENGINE,
         *,
-        connect: Callable[[], socket.socket] | None = None,
+        fork: bool | None = None,
         spare_s: float = SPARE_S,
     ) -> None:
         self.most = workers
         self.factory = factory
-        self.connect = connect
+        self.fork = sys.platform.startswith("linux") if fork is None else fork
         self.spare_s = spare_s
         self._workers: list[_Worker] = []
         self._failed_starts = 0
+        self._server: ForkServer | None = None
 
-    def start(self, jobs: int) -> None:
+    def start(self, jobs: Sequence[Job]) -> None:
         """Start as many workers as there is work for, and return while they load."""
-        self._start_workers(jobs)
+        if jobs:
+            self._start_workers(len(jobs), jobs[0].course)
 
     def run(self, jobs: Sequence[Job]) -> Generator[Answer]:
         """Run all jobs; answers come in the order in which they are done."""
         waiting = deque(jobs)
         # by position in memory: a job is not hashable
-        tries: dict[int, int] = {}
-        try:
-            while waiting or any(worker.busy for worker in self._workers):
-                self._start_workers(len(waiting))
-                if not self._workers:
-                    while waiting:
-                        yield Answer(waiting.popleft(), problem="no grading process starts on this machine")
-                for worker in self._workers:
-                    if waiting and worker.ready and not worker.busy:
-                        self._send(worker, waiting.popleft())
-                for worker in self._wait():
-                    job = worker.job
-                    line = self._receive(worker)
-                    if line is not None and job is not None:
-                        yield Answer(job, line=line)
-                    elif line is None:
-                        ending = self._remove(worker)
-                        if job is None:
-                            continue
-                        tries[id(job)] = tries.get(id(job), 0) + 1
-                        if tries[id(job)] < MOST_TRIES:
-                            waiting.appendleft(job)
-                        else:
-                            yield Answer(job, problem=f"the grading process {ending}, in {MOST_TRIES} tries")
-        finally:
-            self._stop()
+        tries: Counter[int] = Counter()
+        while waiting or any(worker.busy for worker in self._workers):
+            if waiting:
+                self._start_workers(len(waiting), waiting[0].course)
+            if not self._workers:
+                yield from (Answer(job, problem="no grading process starts on this machine") for job in waiting)
+                return
+            for worker in self._workers:
+                if waiting and worker.ready and not worker.busy:
+                    self._send(worker, waiting.popleft())
+            for worker in self._wait():
+                answer = self._take(worker, waiting, tries)
+                if answer is not None:
+                    yield answer
 
-    def _start_workers(self, waiting: int) -> None:
+    def _take(self, worker: _Worker, waiting: deque[Job], tries: Counter[int]) -> Answer | None:
+        """Return the answer of a worker that has said something; remove one that has ended, and try its job again."""
+        job = worker.job
+        line = self._receive(worker)
+        if line is not None:
+            return None if job is None else Answer(job, line=line)
+        ending = self._remove(worker)
+        if job is None:
+            return None
+        tries[id(job)] += 1
+        if tries[id(job)] < MOST_TRIES:
+            waiting.appendleft(job)
+            return None
+        return Answer(job, problem=f"the grading process {ending}, in {MOST_TRIES} tries")
+
+    def _start_workers(self, waiting: int, course: Course) -> None:
         """Start as many workers as there is work for, unless the last few did not even start."""
         wanted = min(self.most, waiting + sum(worker.busy for worker in self._workers))
         while len(self._workers) < wanted and self._failed_starts < MOST_FAILED_STARTS:
-            self._workers.append(self._start())
+            self._workers.append(self._start(course))
 
-    def _start(self) -> _Worker:
+    def _start(self, course: Course) -> _Worker:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        control = self.connect() if self.connect is not None else None
-        process = context.Process(target=serve, args=(theirs, self.factory, control))
-        process.start()
+        process: SpawnProcess | ForkedWorker
+        if self.fork and not course.unsafe:
+            if self._server is not None and self._server.ended:
+                self._server.close()
+                self._server.join(0.0)
+                self._server = None
+            if self._server is None:
+                self._server = ForkServer(self.factory, serve, course)
+            process = self._server.start(theirs)
+        else:
+            process = context.Process(target=serve_spawned, args=(theirs, self.factory, serve))
+            process.start()
         theirs.close()
-        if control is not None:
-            control.close()
         return _Worker(process, ours, deadline_s=time.monotonic() + self.spare_s)
 
     def _send(self, worker: _Worker, job: Job) -> None:
@@ -192,10 +214,18 @@ class Pool:
             return "did not answer in time"
         return f"was ended by signal {-code}" if code is not None and code < 0 else f"ended with exit code {code}"
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
         """End all workers and what they started."""
         workers, self._workers = self._workers, []
-        _end(workers, CLOSE_S)
+        server, self._server = self._server, None
+        below = set(read_usage(server.process.pid).processes) if server is not None and server.process.pid else set()
+        try:
+            _end(workers, CLOSE_S)
+        finally:
+            if server is not None:
+                server.close()
+                server.join(KILL_S)
+            _kill(below)
         for worker in workers:
             worker.process.close()
 
@@ -214,9 +244,13 @@ def _end(workers: Sequence[_Worker], patience_s: float) -> None:
             worker.process.join(max(0.0, deadline_s - time.monotonic()))
     finally:
         # also after a second Ctrl-C
-        for pid in below:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+        _kill(below)
         for worker in workers:
             worker.process.kill()
             worker.process.join()
+
+
+def _kill(pids: Iterable[int]) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)

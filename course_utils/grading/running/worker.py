@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import socket
 from dataclasses import replace
 from types import TracebackType
 from typing import Protocol
@@ -39,18 +38,19 @@ class GraderLike(Protocol):
     def grade(self, submission: Submission) -> SubmissionResult:
         """Grade one submission."""
 
+    def after_fork(self) -> None:
+        """Become independent of the process that this one was forked from."""
+
 
 class GraderHolder:
     """Holds the grader of the exercise that came last, since starting one takes seconds; not for several threads.
 
     Args:
         factory: where the grader's class is, as "module:Class".
-        control: the way to a template that several graders share, for the first grader.
     """
 
-    def __init__(self, factory: str = ENGINE, control: socket.socket | None = None) -> None:
+    def __init__(self, factory: str = ENGINE) -> None:
         self.factory = factory
-        self.control = control
         self._key: tuple[str, Limits, bool] | None = None
         self._grader: GraderLike | None = None
         self._failure = ""
@@ -62,6 +62,11 @@ class GraderHolder:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def after_fork(self) -> None:
+        """Make the grader this process's own, in a fork of the process that started it."""
+        if self._grader is not None:
+            self._grader.after_fork()
 
     def close(self) -> None:
         """End the grader."""
@@ -76,11 +81,9 @@ class GraderHolder:
             self.close()
             self._key, self._failure = key, ""
             module, _, name = self.factory.partition(":")
-            shared = {"control": self.control} if self.control is not None else {}
-            self.control = None
             try:
                 make = getattr(importlib.import_module(module), name)
-                self._grader = make(course.assignment, course.limits, unsafe=course.unsafe, **shared).__enter__()
+                self._grader = make(course.assignment, course.limits, unsafe=course.unsafe).__enter__()
             except SandboxError as error:
                 self._failure = str(error)
             except Exception as error:  # the instructor's given cells
