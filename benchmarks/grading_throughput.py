@@ -1,11 +1,11 @@
-"""The course's grader beside `nbgrader autograde`, in one run: seconds for each submission, and their ratio.
+"""The course's grader beside `nbgrader autograde`, in one run: seconds of the whole command, and their ratio.
 
-    python benchmarks/grading_throughput.py [--exercise 06] [--submissions 20] [--more 200] [--workers 1 2] [--json]
+    python benchmarks/grading_throughput.py [--exercise 06] [--classes 20 200] [--workers 1 2] [--runs 3] [--json]
 
 Both grade the same true submissions of a torch exercise in the same temporary course, as commands, start included, and
-both write nbgrader's gradebook. What a submission costs once everything is started is the difference between the larger
-and the smaller class. Beside it stands what the same checks cost in one process with torch loaded, without any grader:
-the rest is overhead. No part of the tests: a wall time proves nothing on a shared machine.
+both write nbgrader's gradebook. Each number is the median of some runs; nbgrader grades the large class as often as the
+course does, which takes most of the time (about an hour in all). Beside it stands what the same checks cost in one
+process with torch loaded, without any grader. No part of the tests: a wall time proves nothing on a shared machine.
 """
 
 from __future__ import annotations
@@ -34,23 +34,25 @@ OWN_RUNS = 5
 
 
 @dataclass(frozen=True)
-class Run:
-    """One command on a class.
+class CommandTimes:
+    """One command on a class, run several times.
 
     Args:
         what: the command.
         submissions: how many were graded.
-        seconds: wall time of the whole command.
+        times_s: wall time of the whole command, one for each run.
+        largest_mib: resident memory of the largest process of the runs.
     """
 
     what: str
     submissions: int
-    seconds: float
+    times_s: tuple[float, ...]
+    largest_mib: float
 
     @property
-    def each_s(self) -> float:
-        """Seconds for each submission, start included."""
-        return self.seconds / self.submissions
+    def median_s(self) -> float:
+        """The median of the wall times."""
+        return statistics.median(self.times_s)
 
 
 def solved(released: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
@@ -80,22 +82,30 @@ def make_course(root: Path, name: str, folder: Path, count: int) -> None:
         (place / f"{name}.ipynb").write_text(text, encoding="utf-8")
 
 
-def timed(what: str, command: list[str], folder: Path, count: int) -> Run:
-    """Run a command in a course and time it.
+def run_once(what: str, command: list[str], folder: Path) -> tuple[float, float]:
+    """Run a command in a course.
+
+    Returns:
+        Its wall time in seconds, and the resident memory of its largest process in MiB.
 
     Raises:
         RuntimeError: when it fails; a command that fails has no time.
     """
     # nbgrader calls alembic by name
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    begin = time.perf_counter()
-    done = subprocess.run(
-        command, cwd=folder, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
-    )
-    seconds = time.perf_counter() - begin
-    if done.returncode != 0:
-        raise RuntimeError(f"{what} ended with exit code {done.returncode}: {done.stderr.strip()[-300:]}")
-    return Run(what, count, seconds)
+    with tempfile.TemporaryFile("w+") as errors:
+        begin = time.perf_counter()
+        process = subprocess.Popen(
+            command, cwd=folder, env=os.environ | {"PATH": path}, stdout=subprocess.DEVNULL, stderr=errors
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            errors.seek(0)
+            raise RuntimeError(f"{what} ended with exit code {process.returncode}: {errors.read().strip()[-300:]}")
+    unit = 1 if sys.platform == "darwin" else 1024  # macOS counts bytes, Linux KiB
+    return seconds, usage.ru_maxrss * unit / 2**20
 
 
 def own_code_s(root: Path, name: str) -> float:
@@ -113,73 +123,64 @@ def own_code_s(root: Path, name: str) -> float:
     return statistics.median(times[1:])  # the first one loads the libraries
 
 
-def measure(root: Path, name: str, counts: tuple[int, int], workers: list[int]) -> list[Run]:
-    """Time nbgrader on the smaller class, and the course's grader on both."""
-    course = [sys.executable, "-m", "course_utils.cli", "grade", name]
+def measure(root: Path, name: str, classes: list[int], workers: list[int], runs: int) -> list[CommandTimes]:
+    """Time nbgrader and the course's grader on each class, one after the other in each round."""
     nbgrader = [sys.executable, "-m", "nbgrader"]
-    runs: list[Run] = []
-    with (
-        tempfile.TemporaryDirectory() as scratch,
-        tqdm(total=1 + len(workers) * len(counts), unit="run", disable=not sys.stderr.isatty()) as bar,
-    ):
-        for count in counts:
-            for worker_count in workers:
-                folder = Path(scratch) / f"{count}-{worker_count}"
-                make_course(root, name, folder, count)
-                timed("generate", [*nbgrader, "generate_assignment", name, "--create"], folder, count)
-                command = [*course, "--workers", str(worker_count)]
-                runs.append(timed(f"course grade, {worker_count} worker(s)", command, folder, count))
-                bar.update()
-        folder = Path(scratch) / "nbgrader"
-        make_course(root, name, folder, counts[0])
-        timed("generate", [*nbgrader, "generate_assignment", name, "--create"], folder, counts[0])
-        runs.insert(0, timed("nbgrader autograde", [*nbgrader, "autograde", name, "--create"], folder, counts[0]))
-        bar.update()
-    return runs
+    commands = {"nbgrader autograde": [*nbgrader, "autograde", name, "--create"]}
+    for count in workers:
+        commands[f"course grade, {count} worker{'s' * (count > 1)}"] = [
+            *(sys.executable, "-m", "course_utils.cli", "grade", name, "--workers", str(count))
+        ]
+    taken: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    rounds = [(number, size, what) for number in range(runs) for size in classes for what in commands]
+    with tempfile.TemporaryDirectory() as scratch, tqdm(rounds, unit="run", disable=not sys.stderr.isatty()) as bar:
+        for number, size, what in bar:
+            folder = Path(scratch) / f"{size}-{number}"
+            make_course(root, name, folder, size)
+            if what.startswith("nbgrader"):  # the course's grader needs no release in the gradebook
+                run_once("generate", [*nbgrader, "generate_assignment", name, "--create"], folder)
+            taken.setdefault((what, size), []).append(run_once(what, commands[what], folder))
+            shutil.rmtree(folder)
+    return [
+        CommandTimes(what, size, tuple(time_s for time_s, _ in pairs), max(mib for _, mib in pairs))
+        for (what, size), pairs in taken.items()
+    ]
 
 
-def report(runs: list[Run], own_s: float) -> str:
-    """Return the runs as a table, and what follows from them."""
-    baseline = runs[0].each_s
-    rows = [("command", "submissions", "seconds", "s each", "nbgrader / this")]
-    for run in runs:
-        ratio = f"{baseline / run.each_s:.1f}"
-        rows.append((run.what, str(run.submissions), f"{run.seconds:.1f}", f"{run.each_s:.3f}", ratio))
-    lines = text_table(rows)
-    by_command: dict[str, list[Run]] = {}
-    for run in runs[1:]:
-        by_command.setdefault(run.what, []).append(run)
-    for what, (small, large) in by_command.items():
-        more_s = (large.seconds - small.seconds) / (large.submissions - small.submissions)
-        start_s = small.seconds - small.submissions * more_s
-        lines.append(
-            f"{what}: {more_s:.3f} s for each further submission ({baseline / more_s:.0f} times nbgrader's), "
-            f"{start_s:.1f} s to start"
+def report(found: list[CommandTimes], own_s: float) -> str:
+    """Return the medians as a table, each with its ratio to nbgrader's on the same class."""
+    baseline = {one.submissions: one.median_s for one in found if one.what.startswith("nbgrader")}
+    rows = [("command", "class", "median s", "from", "to", "nbgrader / this", "largest process")]
+    for one in found:
+        ratio = f"{baseline[one.submissions] / one.median_s:.1f}"
+        spread = (f"{min(one.times_s):.2f}", f"{max(one.times_s):.2f}")
+        rows.append(
+            (one.what, str(one.submissions), f"{one.median_s:.2f}", *spread, ratio, f"{one.largest_mib:.0f} MiB")
         )
-        if what.endswith(" 1 worker(s)"):
-            lines.append(f"the checks alone cost {own_s:.3f} s, so {more_s - own_s:.3f} s of it are overhead")
-    return "\n".join(lines)
+    return "\n".join([*text_table(rows), f"the checks alone, without any grader: {own_s:.3f} s a submission"])
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="Time the course's grader beside nbgrader autograde.")
     parser.add_argument("--exercise", default="06", help="a torch exercise (default: 06)")
-    parser.add_argument("--submissions", type=int, default=20, help="the class (default: 20)")
-    parser.add_argument("--more", type=int, default=200, help="the larger class (default: 200)")
+    parser.add_argument("--classes", type=int, nargs="+", default=[20, 200], help="submissions (default: 20 200)")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="worker processes (default: 1 2)")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each, of which the median counts (default: 3)")
     parser.add_argument("--json", action="store_true", help="print JSON with the raw times")
     arguments = parser.parse_args()
-    if not 0 < arguments.submissions < arguments.more:
-        parser.error(f"--more is {arguments.more}; it has to be above --submissions, {arguments.submissions}")
+    for option in ("classes", "workers", "runs"):
+        given = getattr(arguments, option)
+        if min(given if isinstance(given, list) else [given]) < 1:
+            parser.error(f"--{option} is {given}; it has to be 1 or more")
     root = find_course_root()
     name = find_exercise(root, arguments.exercise).name
-    runs = measure(root, name, (arguments.submissions, arguments.more), arguments.workers)
+    found = measure(root, name, arguments.classes, arguments.workers, arguments.runs)
     own_s = own_code_s(root, name)
     if arguments.json:
-        print(json.dumps({"exercise": name, "own_code_s": own_s, "runs": [asdict(run) for run in runs]}, indent=2))
+        print(json.dumps({"exercise": name, "own_code_s": own_s, "commands": [asdict(one) for one in found]}, indent=2))
     else:
-        print(report(runs, own_s))
+        print(report(found, own_s))
 
 
 if __name__ == "__main__":
