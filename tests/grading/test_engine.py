@@ -344,7 +344,7 @@ def test_results_travel_as_json(grader):
     result = grade(grader, total="def total(x):\n    print('hm')\n    return None")
 
     assert read_result(result.to_json()) == result
-    with pytest.raises(ValueError, match="no result"):
+    with pytest.raises(ValueError, match="not a result of the grader"):
         read_result("{}")
 
 
