@@ -104,6 +104,9 @@ class Grader:
         """Make the starter of submissions, which is closed with what was started."""
         control = self._template.connect() if self._template is not None else None
         self._starter = started.enter_context(closing(make_starter(self._chosen, self._modules, control)))
+        if control is not None:
+            # no submission's time goes by while the template is still loading, or forks
+            self._starter.warm(())
 
     def grade(self, submission: Submission) -> SubmissionResult:
         """Grade one submission; nothing that a student wrote makes this raise.
