@@ -14,7 +14,7 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -64,15 +64,22 @@ class Connection:
         limits: what it may take.
         wait_for_end: waits until the process has ended, at most so many seconds, and returns its status as
             `os.waitpid` gives it; raises TimeoutError.
+        folders: the submission's folders in memory, by their paths in its process; what lies in them counts.
     """
 
     def __init__(
-        self, channel: socket.socket, output_fd: int, limits: Limits, wait_for_end: Callable[[float], int | None]
+        self,
+        channel: socket.socket,
+        output_fd: int,
+        limits: Limits,
+        wait_for_end: Callable[[float], int | None],
+        folders: Sequence[str] = (),
     ) -> None:
         self.channel = channel
         self.output_fd = output_fd
         self.limits = limits
         self.wait_for_end = wait_for_end
+        self.folders = tuple(folders)
         self.frames = FrameReader(limits.value_bytes, limits.text_bytes)
         self.deadline = time.monotonic() + limits.task_s
         self.process: int | None = None
@@ -223,7 +230,7 @@ class Connection:
         if self.process is None or time.monotonic() < self._next_usage:
             return
         self._next_usage = time.monotonic() + USAGE_EVERY_S
-        usage = read_usage(self.process)
+        usage = read_usage(self.process, self.folders)
         # processes that the code starts share the template's memory until they write to it
         allowed = self.limits.memory_bytes + self.baseline_bytes * max(1, len(usage.processes))
         if usage.memory_bytes > allowed:

@@ -1,8 +1,9 @@
 """Namespaces of its own for one submission, inside a sandbox that bubblewrap made (Linux).
 
 Bubblewrap shuts the template in: no network, a read-only system, no files of the course. A submission is a fork of that
-template, and would share its process list and its scratch folders with the submission before. So each fork unshares
-processes, mounts and IPC once more, mounts fresh scratch folders, and drops every capability before student code runs.
+template, and would share its process list, its network and its scratch folders with the submissions beside it. So each
+fork unshares processes, mounts, IPC, network and, where a filter keeps student code from doing the same, users once
+more, mounts fresh scratch folders, and drops every capability before student code runs.
 The calls go through ctypes, since Python 3.11 has no `os.unshare`.
 """
 
@@ -12,7 +13,8 @@ import ctypes
 import os
 
 # <linux/sched.h>, <linux/mount.h>, <linux/prctl.h>, <linux/capability.h>
-CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID = 0x00020000, 0x08000000, 0x20000000
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER = 0x00020000, 0x08000000, 0x10000000
+CLONE_NEWPID, CLONE_NEWNET = 0x20000000, 0x40000000
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE, MS_RDONLY = 0x2, 0x4, 0x8, 0x4000, 0x40000, 0x1
 PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 4, 24, 36, 38, 47
 PR_CAP_AMBIENT_CLEAR_ALL = 4
@@ -28,13 +30,32 @@ def _call(name: str, *arguments: object) -> None:
         raise OSError(number, f"{name}: {os.strerror(number)}")
 
 
-def separate_from_template() -> None:
-    """Leave the template's mounts and IPC; the next fork is process 1 of a process list of its own.
+def separate_from_template(*, own_users: bool) -> None:
+    """Leave the template's mounts, IPC and network; the next fork is process 1 of a process list of its own.
+
+    A network namespace has its own loopback, which is down, and its own abstract sockets.
+
+    Args:
+        own_users: whether to leave its user namespace, too. The kernel counts processes for each user of a namespace
+            (Linux 5.14), so what neighbours start does not use up this submission's limit then.
 
     Raises:
         OSError: when the system does not allow it.
     """
-    _call("unshare", CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWPID)
+    if own_users:
+        user, group = os.getuid(), os.getgid()
+        _call("unshare", CLONE_NEWUSER)
+        # a process that may not be read may not write its own map either
+        _call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)
+        for name, content in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{user} {user} 1"),
+            ("gid_map", f"{group} {group} 1"),
+        ):
+            with open(f"/proc/self/{name}", "w", encoding="ascii") as table:
+                table.write(content)
+        hide_memory()
+    _call("unshare", CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWNET)
     _call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
 
 

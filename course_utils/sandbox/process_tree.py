@@ -6,8 +6,10 @@ a submission), and does not tell a process's own memory from that of libraries.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,19 +26,25 @@ class Usage:
 
     Args:
         processes: process ids, the first one included, as long as they live.
-        memory_bytes: memory of their own that they hold, without libraries read from files.
+        memory_bytes: memory of their own that they hold, without libraries read from files (on other systems than Linux
+            with them), and what lies in files that are memory.
     """
 
     processes: tuple[int, ...]
     memory_bytes: int
 
 
-def read_usage(first: int) -> Usage:
-    """Read what a process and all that it started use; nothing when it has ended."""
-    return _from_proc(first) if sys.platform.startswith("linux") else _with_psutil(first)
+def read_usage(first: int, folders: Sequence[str] = ()) -> Usage:
+    """Read what a process and all that it started use; nothing when it has ended.
+
+    Args:
+        first: the process.
+        folders: folders in memory that only these processes see, by their paths there (Linux).
+    """
+    return _from_proc(first, folders) if sys.platform.startswith("linux") else _with_psutil(first)
 
 
-def _from_proc(first: int) -> Usage:
+def _from_proc(first: int, folders: Sequence[str] = ()) -> Usage:
     found: list[int] = []
     memory = 0
     waiting = [first]
@@ -48,9 +56,25 @@ def _from_proc(first: int) -> Usage:
             sizes = _OWN_MEMORY.findall((folder / "status").read_text(encoding="utf-8", errors="replace"))
             memory += 1024 * sum(map(int, sizes))
             found.append(pid)
+            memory += _unmapped_bytes(folder)
             for thread in (folder / "task").iterdir():
                 waiting += [int(child) for child in (thread / "children").read_text(encoding="ascii").split()]
+    for path in folders:
+        with suppress(OSError):
+            seen = os.statvfs(f"/proc/{first}/root{path}")
+            memory += (seen.f_blocks - seen.f_bfree) * seen.f_frsize
     return Usage(tuple(found), memory)
+
+
+def _unmapped_bytes(process: Path) -> int:
+    """Return what lies in a process's open memfds, which need not be mapped anywhere; a mapped one counts twice."""
+    sizes = {}
+    for descriptor in (process / "fd").iterdir():
+        with suppress(OSError):
+            if os.readlink(descriptor).startswith("/memfd:"):
+                seen = descriptor.stat()
+                sizes[seen.st_ino] = 512 * seen.st_blocks
+    return sum(sizes.values())
 
 
 def _with_psutil(first: int) -> Usage:

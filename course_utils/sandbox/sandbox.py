@@ -15,6 +15,7 @@ from pathlib import Path
 
 from course_utils.data.package import FOLDER as PACKAGE
 from course_utils.sandbox import seatbelt
+from course_utils.sandbox.syscall_filter import write_filter
 
 COURSE_INSIDE = "/course"
 WORK = "/student"
@@ -40,6 +41,7 @@ class Sandbox:
         scratch: folders that are mounted afresh for each submission, which then has namespaces of its own (Linux, in
             bubblewrap); empty where there are none.
         forks: whether a warm template may fork; not on a Mac, where Metal does not survive a fork.
+        syscall_filter: the seccomp filter that each submission gets; None where there is none.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Sandbox:
     search_path: str
     scratch: tuple[str, ...]
     forks: bool
+    syscall_filter: bytes | None = None
 
     def command(self, entry: str, descriptor: int) -> list[str]:
         """Return the command that starts an entry of the template module, with one open descriptor."""
@@ -77,7 +80,7 @@ def find_bubblewrap() -> str | None:
 
 
 def bubblewrap_arguments(
-    program: str, read_only: tuple[str, ...], links: Mapping[str, str], secrets: tuple[str, ...]
+    program: str, read_only: tuple[str, ...], links: Mapping[str, str], secrets: tuple[str, ...], *, own_users: bool
 ) -> tuple[str, ...]:
     """Write bubblewrap's arguments.
 
@@ -86,8 +89,10 @@ def bubblewrap_arguments(
         read_only: files and folders that are seen, read-only, at their own place.
         links: symbolic links of the system's root, place -> target.
         secrets: folders that are not seen although they lie in a folder that is; Pythons inside them still are.
+        own_users: whether submissions get user namespaces of their own, which `--disable-userns` would forbid.
     """
-    words = [program, "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"]
+    words = [program, "--unshare-all", "--unshare-user", "--die-with-parent"]
+    words += [] if own_users else ["--disable-userns"]
     words += ["--new-session", "--clearenv"]
     for capability in _TEMPLATE_CAPABILITIES:
         words += ["--cap-add", capability]
@@ -130,8 +135,13 @@ def linux_sandbox(program: str) -> Sandbox:
     secrets = tuple(folder for folder in course if not any(Path(path).is_relative_to(folder) for path in _SYSTEM))
     if "site-packages" in PACKAGE.parts:
         secrets = tuple(folder for folder in secrets if folder != str(PACKAGE.parent))
-    prefix = bubblewrap_arguments(program, (*seen, *folders), links, secrets)
-    return Sandbox("bubblewrap", prefix, plain_environment(WORK), COURSE_INSIDE, scratch_folders(seen), forks=True)
+    program_bytes = write_filter()
+    prefix = bubblewrap_arguments(program, (*seen, *folders), links, secrets, own_users=program_bytes is not None)
+    name = "bubblewrap" if program_bytes is not None else "bubblewrap, without a filter of system calls"
+    scratch = scratch_folders(seen)
+    return Sandbox(
+        name, prefix, plain_environment(WORK), COURSE_INSIDE, scratch, forks=True, syscall_filter=program_bytes
+    )
 
 
 def mac_sandbox(work: str) -> Sandbox:

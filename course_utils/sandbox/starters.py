@@ -6,6 +6,7 @@ memory, in its folders or in its process list is gone with it.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import socket
@@ -44,6 +45,7 @@ def start_message(sandbox: Sandbox, limits: Limits) -> bytes:
         "processes": limits.processes,
         "value_depth": limits.value_depth,
         "cpu_s": int(limits.submission_s) + 1,
+        "syscall_filter": base64.b64encode(sandbox.syscall_filter or b"").decode("ascii"),
     }
     return json.dumps({"start": start}).encode()
 
@@ -250,7 +252,7 @@ class ForkingStarter:
 
     def _start(self, limits: Limits) -> Connection:
         channel, output_fd = ask_for_process(self.control, self.sandbox, limits)
-        connection = Connection(channel, output_fd, limits, self._wait_for_end)
+        connection = Connection(channel, output_fd, limits, self._wait_for_end, self.sandbox.scratch)
         try:
             connection.wait_until_ready()
         except StudentGone:

@@ -9,6 +9,7 @@ started is not safe, so a Mac starts interpreters ahead instead (`prestarted` be
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import importlib
 import io
@@ -26,6 +27,7 @@ from typing import Any
 from course_utils.sandbox import namespaces
 from course_utils.sandbox.process_tree import read_usage
 from course_utils.sandbox.student import make_shell, serve_socket
+from course_utils.sandbox.syscall_filter import load_filter
 
 REQUEST_BYTES = 2**20
 
@@ -106,7 +108,7 @@ def _fork(control: socket.socket, shell: Any, start: dict[str, Any], descriptors
     control.close()
     try:
         if start["scratch"]:
-            namespaces.separate_from_template()
+            namespaces.separate_from_template(own_users=bool(start["syscall_filter"]))
         else:
             namespaces.adopt_orphans()
         student = os.fork()
@@ -149,12 +151,15 @@ def run_student_process(shell: Any, start: dict[str, Any], descriptors: list[int
         if start["scratch"]:
             namespaces.mount_scratch(dict.fromkeys(start["scratch"], start["file_bytes"]) | {"/proc": 0})
             namespaces.drop_capabilities()
+            namespaces.hide_memory()
             os.chdir(start["scratch"][0])
         redirect_output(output_fd)
         channel = socket.socket(fileno=channel_fd)
         close_others({0, 1, 2, channel.fileno()})
         set_limits(start, mapped)
         seed()
+        if start["syscall_filter"]:
+            load_filter(base64.b64decode(start["syscall_filter"]))
     except BaseException as error:  # without its limits no student code runs
         print(f"cannot shut a submission in: {error}", file=sys.stderr, flush=True)
         os._exit(71)
@@ -207,8 +212,10 @@ def set_limits(start: dict[str, Any], mapped: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if start["scratch"]:
-        # counts all processes of the user, so it is only set where the user is this submission's
-        resource.setrlimit(resource.RLIMIT_NPROC, (start["processes"], start["processes"]))
+        # counts processes and threads of the user, so it is only set where the user is this submission's; the grader
+        # sees from outside when it has too many processes, and this keeps a fork bomb small until then
+        most = 4 * start["processes"]
+        resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
 
 
 def seed() -> None:
