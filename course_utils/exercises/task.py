@@ -115,8 +115,8 @@ class Task:
     """
 
     def __init__(self, name: str, *, points: float) -> None:
-        if points < 0:
-            raise ValueError(f"task {name!r} is worth {points} points; it has to be 0 or more")
+        if not 0 <= points < math.inf:
+            raise ValueError(f"task {name!r} is worth {points} points; it has to be a number, 0 or more")
         self.name = name
         self.points = points
         self.outcomes: list[Outcome] = []
@@ -179,7 +179,12 @@ def _judge(
         return Outcome(title, False, shown, wanted, failure)
     if raises is not None:
         return Outcome(title, False, f"returned {_shown(result)}", wanted, Failure.DIFFERENT)
-    difference = find_difference(result, expected, rtol=rtol)
+    try:
+        difference = find_difference(result, expected, rtol=rtol)
+    except UnsupportedExpectedError:
+        raise
+    except Exception as error:  # a value at which comparing raises fails this check, and no other
+        difference = (f"{_shown(result)}, which cannot be compared ({type(error).__name__})", wanted)
     return Outcome(title, True) if difference is None else Outcome(title, False, *difference, Failure.DIFFERENT)
 
 
@@ -193,29 +198,79 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, kinds) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
 
 
+class UnsupportedExpectedError(TypeError):
+    """A check compares with something that it cannot compare with: the exercise's mistake, not an answer."""
+
+
 def find_difference(yours: Any, expected: Any, *, rtol: float = 1e-6) -> tuple[str, str] | None:
     """Compare a result with the expected one; the expected value decides how, never `yours.__eq__`.
 
+    What means the same counts as the same: an OrderedDict as a dict, a named tuple as a tuple, an IntEnum, a NumPy
+    scalar or a tensor without dimensions as its number.
+
     Returns:
         None when they agree, else what to show as yours and as expected.
+
+    Raises:
+        UnsupportedExpectedError: when the expected value is not a number, text, tensor, list, tuple or dict.
     """
     tensor = _tensor_type()
     if tensor is not None and isinstance(expected, tensor):
         return _tensor_difference(yours, expected, rtol)
-    if isinstance(expected, bool) or expected is None or isinstance(expected, str):
-        same = type(yours) is type(expected) and yours == expected
-        return None if same else (_shown(yours), _shown(expected))
-    if isinstance(expected, int | float):
-        if isinstance(yours, bool) or not isinstance(yours, int | float):
-            return f"{_shown(yours)}, which is a {type(yours).__name__}", f"{expected!r}, a number"
-        close = math.isclose(float(yours), float(expected), rel_tol=rtol, abs_tol=1e-12)
-        both_nan = math.isnan(float(yours)) and math.isnan(float(expected))
-        return None if close or both_nan else (_shown(yours), _shown(expected))
+    if expected is None:
+        return None if yours is None else (_shown(yours), "None")
+    if isinstance(expected, bool | str | int | float):
+        return _scalar_difference(yours, expected, rtol)
     if isinstance(expected, Mapping):
         return _mapping_difference(yours, expected, rtol)
     if isinstance(expected, Sequence):
         return _sequence_difference(yours, expected, rtol)
-    raise TypeError(f"a check cannot compare with a {type(expected).__name__}; expected plain values or tensors")
+    raise UnsupportedExpectedError(
+        f"a check cannot compare with a {type(expected).__name__}; expected plain values or tensors"
+    )
+
+
+def _scalar_difference(yours: Any, expected: bool | str | float, rtol: float) -> tuple[str, str] | None:
+    mine = plain_value(yours)
+    if isinstance(expected, bool | str):
+        same = type(mine) is type(expected) and mine == expected
+        return None if same else (_shown(yours), _shown(expected))
+    if type(mine) not in (int, float):
+        return f"{_shown(yours)}, of type {type(yours).__name__}", f"{expected!r}, a number"
+    try:
+        close = mine == expected or math.isclose(mine, expected, rel_tol=rtol, abs_tol=1e-12)
+    except OverflowError:  # an int beyond every float
+        close = False
+    both_nan = mine != mine and expected != expected
+    return None if close or both_nan else (_shown(yours), _shown(expected))
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value of Python's own types where one means the same; other values as they are.
+
+    Subclasses are read by the methods of the types that they extend, so that no method of theirs decides.
+    """
+    plain = getattr(type(value), "__plain_value__", None)  # what the grader holds in place of a student's object
+    if plain is not None:
+        return plain(value)
+    torch = sys.modules.get("torch")  # where nobody imported torch, nobody can hold a tensor
+    if torch is not None and type(value) in (torch.Tensor, torch.nn.Parameter):
+        is_number = value.dim() == 0 and value.device.type != "meta"
+        return value.detach().item() if is_number else value
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.generic) and not isinstance(value, float | str):
+        return value.item() if value.dtype.kind in "biuf" else value
+    readers: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+        (int, int.__int__),
+        (float, float.__float__),
+        (str, str.__str__),
+        (dict, lambda found: dict(dict.items(found))),
+        (tuple, lambda found: tuple(tuple.__iter__(found))),
+        (list, lambda found: list(list.__iter__(found))),
+    )
+    if type(value) in (bool, *(kind for kind, _ in readers)):
+        return value
+    return next((read(value) for kind, read in readers if isinstance(value, kind)), value)
 
 
 def _tensor_type() -> type | None:
@@ -232,7 +287,11 @@ def _tensor_difference(yours: Any, expected: Any, rtol: float) -> tuple[str, str
         return f"a tensor of shape {tuple(yours.shape)}", f"shape {tuple(expected.shape)}"
     if yours.dtype != expected.dtype:
         return f"a tensor of dtype {yours.dtype}", f"dtype {expected.dtype}"
+    if yours.device.type == "meta":
+        return "a tensor on the device meta, which holds no numbers", "a tensor with numbers"
     mine, right = yours.detach().cpu(), expected.detach().cpu()
+    if mine.is_complex():
+        mine, right = torch.view_as_real(mine.resolve_conj()), torch.view_as_real(right.resolve_conj())
     if torch.allclose(mine.double(), right.double(), rtol=rtol, atol=1e-8, equal_nan=True):
         return None
     gap = (mine.double() - right.double()).abs()
@@ -242,29 +301,35 @@ def _tensor_difference(yours: Any, expected: Any, rtol: float) -> tuple[str, str
 
 
 def _mapping_difference(yours: Any, expected: Mapping[Any, Any], rtol: float) -> tuple[str, str] | None:
-    if not isinstance(yours, dict):
+    mine = plain_value(yours)
+    if type(mine) is not dict:
         return f"a {type(yours).__name__}", f"a dict with {', '.join(map(repr, expected))}"
-    if set(yours) != set(expected):
-        return f"keys {sorted(map(str, yours))}", f"keys {sorted(map(str, expected))}"
+    found = {plain_value(key): value for key, value in mine.items()}
+    if set(found) != set(expected):
+        return f"keys {sorted(map(_shown, found))}", f"keys {sorted(map(_shown, expected))}"
     for key, right in expected.items():
-        difference = find_difference(yours[key], right, rtol=rtol)
+        difference = find_difference(found[key], right, rtol=rtol)
         if difference is not None:
             return f"[{key!r}] {difference[0]}", f"[{key!r}] {difference[1]}"
     return None
 
 
 def _sequence_difference(yours: Any, expected: Sequence[Any], rtol: float) -> tuple[str, str] | None:
-    if not isinstance(yours, list | tuple):
+    mine = plain_value(yours)
+    if type(mine) not in (list, tuple):
         return f"a {type(yours).__name__}", f"a list or tuple: {_shown(expected)}"
-    if len(yours) != len(expected):
-        return f"{_shown(yours)}, {len(yours)} long", f"{_shown(expected)}, {len(expected)} long"
-    for place, (mine, right) in enumerate(zip(yours, expected, strict=True)):
-        difference = find_difference(mine, right, rtol=rtol)
+    if len(mine) != len(expected):
+        return f"{_shown(yours)}, {len(mine)} long", f"{_shown(expected)}, {len(expected)} long"
+    for place, (one, right) in enumerate(zip(mine, expected, strict=True)):
+        difference = find_difference(one, right, rtol=rtol)
         if difference is not None:
             return f"{_shown(yours)} (differs at [{place}])", _shown(expected)
     return None
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception as error:  # an int of 5,000 digits has none, and a student's __repr__ may raise
+        return f"a {type(value).__name__} that cannot be shown ({type(error).__name__})"
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."

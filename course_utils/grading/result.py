@@ -92,6 +92,7 @@ class TaskResult:
         manual_points: the points that a person gave in place of those of the checks; None where nobody did.
         extra_points: extra credit that a person gave.
         comment: what a person wrote.
+        look_at: what an instructor should look at, in one sentence; it cost no points. Empty when there is nothing.
     """
 
     grade_id: str
@@ -107,6 +108,7 @@ class TaskResult:
     manual_points: float | None = None
     extra_points: float = 0.0
     comment: str = ""
+    look_at: str = ""
 
     @property
     def counted_points(self) -> float:

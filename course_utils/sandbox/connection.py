@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from course_utils.sandbox.frames import Frame, FrameError, FrameReader, TooLongError
@@ -31,6 +32,7 @@ USAGE_EVERY_S = WATCH_EVERY_S if sys.platform.startswith("linux") else 0.5
 END_PATIENCE_S = 1.0
 KILL_PATIENCE_S = 60.0
 CHUNK_BYTES = 2**16
+LONGEST_REPORT, MOST_REPORTS = 200, 5
 SO_PASSCRED = 16  # <asm-generic/socket.h>; Python 3.11 has no name for it
 CREDENTIALS = struct.Struct("3i")
 
@@ -55,12 +57,26 @@ class StudentGone(BaseException):  # no error of a check: nothing in a check cel
         self.message = message
 
 
+@dataclass(frozen=True)
+class Lines:
+    """The checks' ends of what leads to a student's process.
+
+    Args:
+        channel: the socket for questions and answers.
+        output_fd: the reading end of what it prints.
+        report_fd: the reading end of what is reported of code that looks into what measures it.
+    """
+
+    channel: socket.socket
+    output_fd: int
+    report_fd: int
+
+
 class Connection:
     """One student's process, seen from the checks.
 
     Args:
-        channel: the socket to it.
-        output_fd: the reading end of what it prints.
+        lines: the ends of what leads to it.
         limits: what it may take.
         wait_for_end: waits until the process has ended, at most so many seconds, and returns its status as
             `os.waitpid` gives it; raises TimeoutError.
@@ -69,14 +85,14 @@ class Connection:
 
     def __init__(
         self,
-        channel: socket.socket,
-        output_fd: int,
+        lines: Lines,
         limits: Limits,
         wait_for_end: Callable[[float], int | None],
         folders: Sequence[str] = (),
     ) -> None:
-        self.channel = channel
-        self.output_fd = output_fd
+        self.channel = channel = lines.channel
+        self.output_fd = output_fd = lines.output_fd
+        self.report_fd = lines.report_fd
         self.limits = limits
         self.wait_for_end = wait_for_end
         self.folders = tuple(folders)
@@ -93,6 +109,7 @@ class Connection:
         self._selector.register(channel, selectors.EVENT_READ)
         self._selector.register(output_fd, selectors.EVENT_READ)
         os.set_blocking(output_fd, False)
+        os.set_blocking(lines.report_fd, False)
 
     def wait_until_ready(self) -> None:
         """Wait until the process is shut in and says so; learn its process id from the kernel.
@@ -145,12 +162,33 @@ class Connection:
         self._drain()
         self._keeps = keep
 
+    def take_reports(self) -> tuple[str, ...]:
+        """Return what was reported of code that looked into what measures it, one sentence each."""
+        try:
+            data = os.read(self.report_fd, CHUNK_BYTES)
+        except BlockingIOError:
+            return ()
+        if not data:
+            return ("the report of what your code looks at was closed",)
+        lines = data.decode("utf-8", "replace").splitlines()
+        return tuple(dict.fromkeys(line[:LONGEST_REPORT] for line in lines))[:MOST_REPORTS]
+
     def close(self) -> None:
         """End the process and everything that it started, and wait until all are gone."""
         self._end()
-        for closing in (self._selector.close, self.channel.close, lambda: os.close(self.output_fd)):
+        for closing in (
+            self._selector.close,
+            self.channel.close,
+            lambda: os.close(self.output_fd),
+            self._close_reports,
+        ):
             with suppress(OSError):
                 closing()
+
+    def _close_reports(self) -> None:
+        report_fd, self.report_fd = self.report_fd, -1
+        if report_fd >= 0:
+            os.close(report_fd)
 
     def _send(self, data: bytes) -> None:
         self.channel.setblocking(False)

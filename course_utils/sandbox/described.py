@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections import OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from course_utils.exercises.task import plain_value
 from course_utils.sandbox.values import Reader, ValueNotPlainError, Writer
 
 # builtin functions do not say where they can be imported from, so these are searched
 _FUNCTION_HOMES = ("torch", "torch.nn.functional", "torch.linalg", "torch.fft", "math", "operator", "builtins")
 # a class or function from one of these packages is there in the student's process too
 _SHARED_PACKAGES = ("torch", "torchvision", "numpy", "math", "operator", "builtins", "collections", "course_utils")
+
+
+# kinds of dict that say nothing more than a dict
+_PLAIN_CONTAINERS = (OrderedDict, defaultdict, Counter)
 
 
 class NamedInStudentProcess:
@@ -56,9 +61,13 @@ class KeepingWriter(Writer):
         self.kept = kept
 
     def write_opaque(self, value: Any) -> Any:
-        """Keep the value; write its number, its type's name and the start of its text."""
+        """Keep the value; write its number, its type's name, the start of its text, and what plain value it means."""
+        plain = plain_value(value)
+        if type(value) in _PLAIN_CONTAINERS:
+            return self.write(plain)
         self.kept.append(value)
-        return {"kept": [len(self.kept) - 1, *super().write_opaque(value)["opaque"]]}
+        meaning = [] if plain is value else [self.write(plain)]
+        return {"kept": [len(self.kept) - 1, *super().write_opaque(value)["opaque"], *meaning]}
 
 
 class DescribingWriter(Writer):

@@ -80,7 +80,12 @@ def find_bubblewrap() -> str | None:
 
 
 def bubblewrap_arguments(
-    program: str, read_only: tuple[str, ...], links: Mapping[str, str], secrets: tuple[str, ...], *, own_users: bool
+    program: str,
+    read_only: tuple[str, ...],
+    links: Mapping[str, str],
+    secrets: tuple[str, ...],
+    *,
+    own_users: bool = False,
 ) -> tuple[str, ...]:
     """Write bubblewrap's arguments.
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO, Any
 
-from course_utils.sandbox.connection import Connection, StudentGone, ask_for_sender
+from course_utils.sandbox.connection import Connection, Lines, StudentGone, ask_for_sender
 from course_utils.sandbox.limits import Limits
 from course_utils.sandbox.sandbox import Sandbox, SandboxError
 
@@ -50,8 +50,8 @@ def start_message(sandbox: Sandbox, limits: Limits) -> bytes:
     return json.dumps({"start": start}).encode()
 
 
-def ask_for_process(control: socket.socket, sandbox: Sandbox, limits: Limits) -> tuple[socket.socket, int]:
-    """Ask for a submission's process; return its socket and the reading end of its output.
+def ask_for_process(control: socket.socket, sandbox: Sandbox, limits: Limits) -> Lines:
+    """Ask for a submission's process; return the ends of what leads to it.
 
     Raises:
         OSError: when nobody is there to answer.
@@ -59,17 +59,20 @@ def ask_for_process(control: socket.socket, sandbox: Sandbox, limits: Limits) ->
     channel, its_channel = socket.socketpair()
     ask_for_sender(channel)
     output_fd, its_output = os.pipe()
+    report_fd, its_report = os.pipe()
     try:
         message = start_message(sandbox, limits)
-        socket.send_fds(control, [message], [its_channel.fileno(), its_output])
+        socket.send_fds(control, [message], [its_channel.fileno(), its_output, its_report])
     except OSError:
         channel.close()
         os.close(output_fd)
+        os.close(report_fd)
         raise
     finally:
         its_channel.close()
         os.close(its_output)
-    return channel, output_fd
+        os.close(its_report)
+    return Lines(channel, output_fd, report_fd)
 
 
 def ask_to_load(control: socket.socket, modules: Sequence[str]) -> None:
@@ -251,8 +254,8 @@ class ForkingStarter:
             raise SandboxError(f"a submission cannot be shut in: {error}") from None
 
     def _start(self, limits: Limits) -> Connection:
-        channel, output_fd = ask_for_process(self.control, self.sandbox, limits)
-        connection = Connection(channel, output_fd, limits, self._wait_for_end, self.sandbox.scratch)
+        lines = ask_for_process(self.control, self.sandbox, limits)
+        connection = Connection(lines, limits, self._wait_for_end, self.sandbox.scratch)
         try:
             connection.wait_until_ready()
         except StudentGone:
@@ -309,7 +312,7 @@ class PrestartedStarter:
         interpreter = self.next
         interpreter.wait_until_warm()
         try:
-            channel, output_fd = ask_for_process(interpreter.control, self.sandbox, limits)
+            lines = ask_for_process(interpreter.control, self.sandbox, limits)
         except OSError as error:
             raise SandboxError(f"the sandbox ended: {interpreter.last_lines() or error}") from error
 
@@ -321,7 +324,7 @@ class PrestartedStarter:
             interpreter.close()
             return -status if status < 0 else status << 8
 
-        connection = Connection(channel, output_fd, limits, wait_for_end)
+        connection = Connection(lines, limits, wait_for_end)
         try:
             connection.wait_until_ready()
         except StudentGone as gone:

@@ -24,6 +24,7 @@ from typing import Any
 from course_utils.sandbox.described import DescribedReader, KeepingWriter
 from course_utils.sandbox.frames import Frame, FrameReader
 from course_utils.sandbox.values import ValueNotPlainError, Writer
+from course_utils.sandbox.witness import Witness
 
 # arguments come from the checks, which know what they send
 MOST_ARGUMENT_BYTES = 2**30
@@ -62,12 +63,14 @@ class Student:
     Args:
         channel: the socket to the checks.
         shell: the shell that runs cells.
+        witness: reports code that looks into what measures it.
         depth: how deep a returned value may be nested.
     """
 
-    def __init__(self, channel: socket.socket, shell: Any, *, depth: int) -> None:
+    def __init__(self, channel: socket.socket, shell: Any, witness: Witness, *, depth: int) -> None:
         self.channel = channel
         self.shell = shell
+        self.witness = witness
         self.depth = depth
         self.asked = ""
         self.process = os.getpid()
@@ -129,7 +132,11 @@ class Student:
             return own["compute"](read(question["argument"]))
         names.update(self.given)
         function = read(question["call"])
-        return function(*read(question["arguments"]), **read(question["named"]))
+        arguments, named = read(question["arguments"]), read(question["named"])
+        if not hasattr(function, "__in_student_process__"):
+            return function(*arguments, **named)
+        with self.witness.watching():
+            return function(*arguments, **named)
 
     def run_cell(self, question: dict[str, Any]) -> dict[str, Any]:
         """Run a cell as a notebook does; an error in it is part of the answer."""
@@ -137,7 +144,8 @@ class Student:
         self.shell.input_transformers_cleanup[:] = self.transformers[0]
         self.shell.input_transformers_post[:] = self.transformers[1]
         self.shell.ast_transformers[:] = self.transformers[2]
-        outcome = self.shell.run_cell(question["run"], store_history=False)
+        with self.witness.given_code(question["given"]):
+            outcome = self.shell.run_cell(question["run"], store_history=False)
         error = outcome.error_before_exec or outcome.error_in_exec
         names = self.shell.user_ns
         if question["given"]:
@@ -181,11 +189,13 @@ def _describe(error: BaseException) -> dict[str, Any]:
         text = str(error)[:2000]
     except Exception:  # the text is somebody else's code
         text = ""
-    return {"classes": [kind.__name__ for kind in type(error).__mro__], "text": text}
+    described: dict[str, Any] = {"classes": [kind.__name__ for kind in type(error).__mro__], "text": text}
+    number = error.errno if isinstance(error, OSError) else None
+    return described | ({"errno": number} if type(number) is int else {})
 
 
-def serve_socket(channel: socket.socket, shell: Any, *, depth: int) -> None:
+def serve_socket(channel: socket.socket, shell: Any, report_fd: int, *, depth: int) -> None:
     """Say that the process is ready, then answer until the socket closes."""
-    student = Student(channel, shell, depth=depth)
+    student = Student(channel, shell, Witness(report_fd), depth=depth)
     student.send({"ready": sys.version_info[:2]}, [])
     student.serve()

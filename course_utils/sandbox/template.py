@@ -1,8 +1,8 @@
 """The warm template: loads torch once inside the sandbox, then forks for each submission (Linux).
 
 Started as `python -I -c "... main()"` by `starters` beside it. Its control socket takes one request after the other:
-{"warm": [modules]}; {"start": {...}} with two file descriptors, a submission's socket and its output; {"share": true}
-with one, a control socket for another worker, which a fork of the template serves from then on.
+{"warm": [modules]}; {"start": {...}} with three file descriptors, a submission's socket, output and reports; {"share":
+true} with one, a control socket for another worker, which a fork of the template serves from then on.
 A fork costs tens of milliseconds where importing torch costs seconds. Only the CPU is used: a fork after Metal has
 started is not safe, so a Mac starts interpreters ahead instead (`prestarted` below).
 """
@@ -75,7 +75,7 @@ def fork_server(control: socket.socket) -> None:
     """Serve requests until the control socket closes."""
     shell = make_shell()
     while True:
-        data, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, 2)
+        data, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, 3)
         if not data:
             return
         request = json.loads(data)
@@ -143,7 +143,7 @@ def end_orphans() -> None:
 
 def run_student_process(shell: Any, start: dict[str, Any], descriptors: list[int]) -> None:
     """Run the student's process to its end: private folders, limits, no privileges; answer questions; end."""
-    channel_fd, output_fd = descriptors
+    channel_fd, output_fd, report_fd = descriptors
     try:
         with contextlib.suppress(PermissionError):  # an interpreter of its own leads its session already
             os.setsid()
@@ -155,7 +155,7 @@ def run_student_process(shell: Any, start: dict[str, Any], descriptors: list[int
             os.chdir(start["scratch"][0])
         redirect_output(output_fd)
         channel = socket.socket(fileno=channel_fd)
-        close_others({0, 1, 2, channel.fileno()})
+        close_others({0, 1, 2, channel.fileno(), report_fd})
         set_limits(start, mapped)
         seed()
         if start["syscall_filter"]:
@@ -164,7 +164,7 @@ def run_student_process(shell: Any, start: dict[str, Any], descriptors: list[int
         print(f"cannot shut a submission in: {error}", file=sys.stderr, flush=True)
         os._exit(71)
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        serve_socket(channel, shell, depth=start["value_depth"])
+        serve_socket(channel, shell, report_fd, depth=start["value_depth"])
     os._exit(0)
 
 
@@ -243,6 +243,6 @@ def prestarted() -> None:
         warm_up(json.loads(data)["warm"])
         shell = make_shell()
         control.send(b'{"warm": true}')
-        data, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, 2)
+        data, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, 3)
     if data:
         run_student_process(shell, json.loads(data)["start"], descriptors)

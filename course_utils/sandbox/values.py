@@ -15,7 +15,7 @@ LONGEST_REPR = 200
 MOST_DIMENSIONS = 64
 MOST_ELEMENTS = 2**48
 # keys that collide on purpose take time that grows with the square of their number
-MOST_KEYS = 50_000
+MOST_KEYS, MOST_OF_ONE_HASH = 50_000, 100
 # what numpy may send: booleans, integers, floating point and complex numbers
 _NUMPY_KINDS = "biufc"
 
@@ -175,13 +175,14 @@ class Reader:
         if kind == "bytes":
             return self._blob(content)
         if kind in ("tuple", "set", "frozenset"):
+            entries = [self.read(entry, level + 1) for entry in content]
             if kind != "tuple":
-                _check_keys(content)
-            build = {"tuple": tuple, "set": set, "frozenset": frozenset}[kind]
-            return build(self.read(entry, level + 1) for entry in content)
+                _check_keys(entries)
+            return {"tuple": tuple, "set": set, "frozenset": frozenset}[kind](entries)
         if kind == "dict":
-            _check_keys(content)
-            return {self.read(key, level + 1): self.read(entry, level + 1) for key, entry in content}
+            keys = [self.read(key, level + 1) for key, _ in content]
+            _check_keys(keys)
+            return dict(zip(keys, (self.read(entry, level + 1) for _, entry in content), strict=True))
         if kind == "opaque":
             return Opaque(str(content[0])[:LONGEST_REPR], str(content[1])[:LONGEST_REPR])
         if kind in ("scalar", "array"):
@@ -238,9 +239,20 @@ class Reader:
         return plain
 
 
-def _check_keys(content: Any) -> None:
-    if len(content) > MOST_KEYS:
-        raise ValueNotPlainError(f"a dict or set of {len(content):,} entries; at most {MOST_KEYS:,} are taken")
+def _check_keys(keys: list[Any]) -> None:
+    """Refuse keys that a dict or set would take too long to hold.
+
+    Raises:
+        ValueNotPlainError: when there are too many, or too many with one hash.
+    """
+    if len(keys) > MOST_KEYS:
+        raise ValueNotPlainError(f"a dict or set of {len(keys):,} entries; at most {MOST_KEYS:,} are taken")
+    counts: dict[int, int] = {}
+    for key in keys:
+        number = hash(key)
+        counts[number] = counts.get(number, 0) + 1
+        if counts[number] > MOST_OF_ONE_HASH:
+            raise ValueNotPlainError(f"a dict or set with more than {MOST_OF_ONE_HASH} entries of one hash")
 
 
 def _shape(content: Any) -> list[int]:

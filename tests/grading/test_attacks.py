@@ -399,13 +399,13 @@ def test_no_network(grader):
             try:
                 with socket.create_connection(("127.0.0.1", 22), timeout=1): return "connected"
             except OSError as error:
-                names = sorted(name for _, name in socket.if_nameindex())
-                return (error.errno, names)
+                try: return sorted(name for _, name in socket.if_nameindex())
+                except PermissionError: return "not even the names of networks"
         """,
     )
 
     assert "connected" not in found
-    assert "['lo']" in found
+    assert "['lo']" in found or "not even the names" in found
 
 
 def test_no_secret_in_the_environment(grader, monkeypatch):

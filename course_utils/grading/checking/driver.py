@@ -12,7 +12,7 @@ import io
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from course_utils.exercises import task as checks
@@ -55,8 +55,9 @@ class _CheckCell:
         body = ast.parse(self.part.source).body
         hidden_lines = self.part.hidden_lines
         for statement in body:
-            # hidden where any of its lines is: what shows a part of a statement shows its values
-            self.hidden = not hidden_lines.isdisjoint(range(statement.lineno, (statement.end_lineno or 0) + 1))
+            # hidden where any of its lines is, and below: what the process was given of hidden checks, it may show
+            self.hidden |= not hidden_lines.isdisjoint(range(statement.lineno, (statement.end_lineno or 0) + 1))
+            self.session.saw_hidden |= self.hidden
             self.session.show_output(not self.hidden)
             where = f"<{self.part.grade_id}>"
             if statement is body[-1] and isinstance(statement, ast.Expr):
@@ -72,8 +73,8 @@ class _CheckCell:
     def points(self) -> float:
         """Return the points earned, as nbgrader counts them: the last expression, or all of them."""
         most = self.part.points
-        if type(self.value) in (int, float) and math.isfinite(self.value):
-            return float(min(max(self.value, 0.0), most))
+        if type(self.value) in (int, float):
+            return float(min(max(self.value, 0.0), most)) if math.isfinite(self.value) else 0.0
         if self.results:
             return most * sum(result.passed for result in self.results) / len(self.results)
         return most
@@ -96,22 +97,23 @@ def run_task(part: Part, session: Session) -> TaskResult:
             session.begin_task(part)
             with contextlib.suppress(Exception):
                 cell.run()
-            changed = session.find_tampering()
+            printed = session.printed()
+            findings = session.examine_measuring()
     except StudentGone as gone:
         printed = session.printed()
         session.drop_process()
+        session.ended = True
         return _result(cell, 0.0, Reason(gone.ending), gone.message, printed)
-    printed = session.printed()
-    if changed:
+    if findings.changes:
         session.drop_process()
-        text = f"what measures your code was changed: {', '.join(changed[:3])}"
-        return _result(cell, 0.0, Reason.TAMPERED, text, printed)
+        session.ended = True
+        return _result(cell, 0.0, Reason.TAMPERED, f"what measures your code was changed: {findings.evidence}", printed)
     if student_ids and not any(grade_id in session.code for grade_id in student_ids):
         return _result(cell, 0.0, Reason.MISSING, f"the cell {student_ids[0]} is not in the notebook", printed)
     passed = all(result.passed for result in cell.results)
     points = cell.points() if cell.results or passed else 0.0
     reason, message = (Reason.OK, "") if passed else _explain(cell, student_ids)
-    return _result(cell, points, reason, message, printed)
+    return replace(_result(cell, points, reason, message, printed), look_at=findings.look_at)
 
 
 @contextlib.contextmanager
@@ -154,6 +156,16 @@ def _result(cell: _CheckCell, points: float, reason: Reason, message: str, print
     )
 
 
+def _shows_values(task: TaskResult) -> bool:
+    """Return whether a page would show something that the student's process chose."""
+    return bool(task.printed or task.message or any(check.yours and not check.hidden for check in task.checks))
+
+
+def _without_values(task: TaskResult) -> TaskResult:
+    """Return a result without what the student's process chose to show."""
+    return replace(task, printed="", checks=tuple(replace(check, yours="") for check in task.checks))
+
+
 def run_all(session: Session) -> tuple[tuple[TaskResult, ...], Reason]:
     """Run every check cell of a submission.
 
@@ -164,16 +176,23 @@ def run_all(session: Session) -> tuple[tuple[TaskResult, ...], Reason]:
     suspects: set[str] = set()
     try:
         for part in session.assignment.checks:
+            saw_hidden = session.saw_hidden
             task = run_task(part, session)
-            if not session.running and suspects:
+            if saw_hidden and not session.ended and _shows_values(task):
+                # what code kept of an earlier task's hidden checks is gone with its process
+                session.drop_process()
+                task = run_task(part, session)
+            elif saw_hidden:
+                task = _without_values(task)
+            if session.ended and suspects:
                 # what ended an earlier task runs again in each new process: try once more without those cells
                 session.leave_out(suspects)
                 suspects = set()
                 task = run_task(part, session)
-            if not session.running and not suspects and session.ended_in is not None:
+            if session.ended and not suspects and session.ended_in is not None:
                 # the cell itself ends each process in which it runs
                 session.leave_out({session.ended_in})
-            elif not session.running:
+            elif session.ended:
                 suspects |= set(session.assignment.ids_for(part))
             tasks.append(task)
     finally:

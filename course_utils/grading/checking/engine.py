@@ -15,7 +15,7 @@ from course_utils.grading.assignment import Assignment, Kind
 from course_utils.grading.checking.driver import run_all, run_task
 from course_utils.grading.checking.session import Session
 from course_utils.grading.checking.student_client import StudentClient
-from course_utils.grading.checking.tampering import DIGEST, WATCHED
+from course_utils.grading.checking.tampering import DIGEST, WATCHED, Untouched
 from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, tasks_without_points, weightiest
 from course_utils.sandbox.connection import StudentGone
 from course_utils.sandbox.limits import Limits
@@ -59,7 +59,7 @@ class Grader:
     ) -> None:
         self.assignment = assignment
         self.limits = limits
-        self._untouched: dict[str, str] = {}
+        self._untouched: Untouched | None = None
         self._template: SharedTemplate | None = None
         self._modules = modules_of(assignment)
         with ExitStack() as started:
@@ -158,20 +158,20 @@ class Grader:
             self._starter.warm(loaded)
         return SubmissionResult(self.assignment.name, "model solution", tasks, weightiest([t.reason for t in tasks]))
 
-    def _look_at_untouched(self) -> dict[str, str]:
+    def _look_at_untouched(self) -> Untouched | None:
         """Take the digest of the measuring functions in a process that holds no student code."""
         if not any("in_student_process" in part.source for part in self.assignment.parts):
-            return {}
+            return None
         connection = self._starter.start(self.limits)
         try:
-            digest: dict[str, str] = StudentClient(connection, self.limits, {}).compute(
-                DIGEST, [self._forked, list(WATCHED)]
-            )
+            client = StudentClient(connection, self.limits, {})
+            rows, _ = client.compute(DIGEST, [self._forked, list(WATCHED), []])
+            _, texts = client.compute(DIGEST, [self._forked, list(WATCHED), list(rows)])
         except StudentGone as gone:
             raise SandboxError(f"no process for student code: {gone.message}") from None
         finally:
             connection.close()
-        return digest
+        return Untouched(rows, texts)
 
     def _new_session(self, code: Mapping[str, str]) -> Session:
         return Session(

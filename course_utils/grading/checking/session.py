@@ -9,7 +9,18 @@ from typing import Any
 
 from course_utils.grading.assignment import Assignment, Kind, Part, bound_names
 from course_utils.grading.checking.student_client import BrokenFunction, StudentClient, StudentFunction
-from course_utils.grading.checking.tampering import DIGEST, IDENTITIES, WATCHED, find_changes
+from course_utils.grading.checking.tampering import (
+    DIGEST,
+    IDENTITIES,
+    IMPORT,
+    LOADED,
+    WATCHED,
+    Change,
+    Findings,
+    Untouched,
+    changed_places,
+    explained,
+)
 from course_utils.sandbox.connection import Connection, StudentGone
 from course_utils.sandbox.limits import Limits
 from course_utils.sandbox.reason import Ending
@@ -24,7 +35,7 @@ class Session:
         limits: what the submission may take.
         start: starts a process.
         forked: whether processes are forks of one template, so that identities can be compared.
-        untouched: what the measuring functions look like in a process without student code.
+        untouched: the measuring functions of a process without student code; None when nothing measures there.
     """
 
     def __init__(
@@ -35,7 +46,7 @@ class Session:
         start: Callable[[Limits], Connection],
         *,
         forked: bool,
-        untouched: dict[str, str],
+        untouched: Untouched | None,
     ) -> None:
         self.assignment = assignment
         self.code = code
@@ -55,6 +66,10 @@ class Session:
         # the student's cell in which the last process ended, when it was not in a check
         self.ended_in: str | None = None
         self._left_out: set[str] = set()
+        # whether the process was given values of hidden checks
+        self.saw_hidden = False
+        # whether the last task ended its process
+        self.ended = False
 
     def client(self) -> StudentClient:
         """Return the client of the student's process.
@@ -81,7 +96,7 @@ class Session:
             self._connection = self.start(self.limits)
             self._client = StudentClient(self._connection, self.limits, self._given_names)
         self._connection.start_clock(min(self.limits.task_s, left_s))
-        self.measured_inside = False
+        self.measured_inside = self.ended = False
         self.ended_in = None
         earlier = [place for place, part in enumerate(above) if part.kind is Kind.CHECK]
         # a new process runs everything again; one that lives goes on below the last check
@@ -89,11 +104,6 @@ class Session:
         for place, part in enumerate(above):
             if part.kind in (Kind.STUDENT, Kind.TOOLS) and place >= first:
                 self._run(part, given=part.kind is Kind.TOOLS)
-
-    @property
-    def running(self) -> bool:
-        """Whether there is a process; without one the next task gets a new one."""
-        return self._connection is not None
 
     def printed(self) -> str:
         """Return the end of what the student's code printed in this task."""
@@ -104,16 +114,53 @@ class Session:
         if self._connection is not None:
             self._connection.keep_output(show)
 
-    def find_tampering(self) -> tuple[str, ...]:
-        """Return what was changed of the functions that measure, where a marked helper was used."""
-        if not self.measured_inside or not self.untouched:
-            return ()
+    def examine_measuring(self) -> Findings:
+        """Return what was changed of the functions that measure, and what is odd, where a marked helper was used."""
+        if not self.measured_inside or self._connection is None:
+            return Findings()
+        odd = self._connection.take_reports()
+        if self.untouched is None:
+            return Findings((), odd)
         try:
-            changed = find_changes(self.untouched, self.client().compute(DIGEST, [self.forked, list(WATCHED)]))
-            held = self.client().compute(IDENTITIES, list(self._identities))
-            return changed + tuple(name for name, who in self._identities.items() if held.get(name) != who)
-        except Exception as error:
-            return (f"the answer itself ({type(error).__name__})",)
+            changes, loaded = self._find_changes(self.untouched)
+        except Exception as error:  # the student's process answered something else
+            return Findings((), (*odd, f"the functions that measure could not be compared ({type(error).__name__})"))
+        if any(change.place not in self._identities for change in changes):
+            changes = self._leave_out_imports(changes, loaded, self.untouched)
+        odd += tuple(str(change) for change in changes if not change.proves)
+        return Findings(tuple(change for change in changes if change.proves), odd)
+
+    def _find_changes(self, untouched: Untouched) -> tuple[tuple[Change, ...], list[str]]:
+        """Compare the process with an untouched one; return the changes, and the modules that it has loaded."""
+        rows, _ = self.client().compute(DIGEST, [self.forked, list(WATCHED), []])
+        places = changed_places(untouched.rows, rows)
+        held = self.client().compute(IDENTITIES, list(self._identities))
+        again = [name for name, who in self._identities.items() if held.get(name) != who]
+        changes = [Change(name, "what the exercise gave", "bound to something else") for name in again]
+        if not places:
+            return tuple(changes), []
+        _, texts = self.client().compute(DIGEST, [self.forked, list(WATCHED), list(places)])
+        changes += [Change(place, untouched.texts.get(place, ""), str(texts.get(place, ""))) for place in places]
+        return tuple(changes), [str(name) for name in self.client().compute(LOADED, None)]
+
+    def _leave_out_imports(
+        self, changes: tuple[Change, ...], loaded: list[str], untouched: Untouched
+    ) -> tuple[Change, ...]:
+        """Return the changes that importing the same modules does not make in a process without student code."""
+        self.drop_process()  # a starter has one process at a time
+        places = [change.place for change in changes]
+        connection = self.start(self.limits)
+        try:
+            connection.start_clock(self.limits.task_s)
+            client = StudentClient(connection, self.limits, {})
+            client.compute(IMPORT, loaded)
+            rows, texts = client.compute(DIGEST, [self.forked, list(WATCHED), places])
+        except StudentGone:
+            return changes
+        finally:
+            connection.close()
+        imported = set(changed_places(untouched.rows, rows))
+        return tuple(change for change in changes if not explained(change, imported, texts))
 
     def leave_out(self, grade_ids: set[str]) -> None:
         """Run without these cells of the student from now on, in a new process."""
@@ -125,6 +172,7 @@ class Session:
         if self._connection is not None:
             self._connection.close()
         self._connection = self._client = None
+        self.saw_hidden = False
         self._identities.clear()
 
     def _run(self, part: Part, *, given: bool) -> None:
@@ -141,7 +189,7 @@ class Session:
             raise
         if given:
             self._run_here(part, wanted)
-            if wanted and self.untouched:
+            if wanted and self.untouched is not None:
                 self._identities |= self._read_identities(wanted)
         else:
             self._hold(part.grade_id, wanted, answer)

@@ -98,9 +98,11 @@ class StudentObject(HeldInStudentProcess):
         number: its place among the objects held in the student's process.
         text: its type's name and the start of its text.
         client: asks that process.
+        plain: the plain value that it means, such as that of an IntEnum or a named tuple; None when there is none.
     """
 
-    def __init__(self, number: int, text: str, client: StudentClient) -> None:
+    def __init__(self, number: int, text: str, client: StudentClient, plain: Any = None) -> None:
+        object.__setattr__(self, "plain", plain)
         object.__setattr__(self, "number", number)
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "client", client)
@@ -110,6 +112,11 @@ class StudentObject(HeldInStudentProcess):
         if name.startswith("__"):
             return object.__getattribute__(self, name)
         return object.__getattribute__(self, "client").get(self, name)
+
+    def __plain_value__(self) -> Any:
+        """Return the plain value that it means, or itself."""
+        plain = object.__getattribute__(self, "plain")
+        return self if plain is None else plain
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute there."""
@@ -147,10 +154,12 @@ class _AnswerReader(Reader):
         """Return a value of a named kind."""
         if kind != "kept":
             return super().read_kind(kind, content, level)
-        number, type_name, text = content
-        if type(number) is not int:
+        number, type_name, text, *meaning = content
+        if type(number) is not int or len(meaning) > 1:
             raise ValueNotPlainError("a malformed value: no such object")
-        return StudentObject(number, repr(Opaque(str(type_name)[:LONGEST_REPR], str(text)[:LONGEST_REPR])), self.client)
+        shown = repr(Opaque(str(type_name)[:LONGEST_REPR], str(text)[:LONGEST_REPR]))
+        plain = self.read(meaning[0], level + 1) if meaning else None
+        return StudentObject(number, shown, self.client, plain)
 
 
 class StudentFunction(NamedInStudentProcess):
@@ -224,4 +233,6 @@ def _raised(described: Any) -> Exception:
     # some built-in classes take more than a text, or quote it
     made = type(name, (parent,), {"__init__": lambda self: None, "__str__": lambda self: text, "__module__": "student"})
     error: Exception = made()
+    if isinstance(error, OSError) and type(described.get("errno")) is int:
+        error.errno = described["errno"]
     return error

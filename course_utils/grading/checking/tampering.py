@@ -1,13 +1,19 @@
-"""Has the student's code changed what measures beside it? A digest of functions, compared with an untouched process.
+"""Has the student's code changed what measures beside it? Functions compared with those of an untouched process.
 
 What a marked helper counts in the student's process could be forged there, so such checks are marked in the result.
 The usual ways are found: replaced functions, methods, code or defaults in the course's tools and in the parts of torch
-that they stand on. `DIGEST` is text, because it is sent when it is needed: it is not there for student code to change
-before. An identity (`id`) is enough, since every submission is a fork of the same template; interpreters that are
-started one by one differ in identities, and compare code instead.
+that they stand on. A change is named with what was there before and what is there now. What an import does by itself is
+no change: a process without student code that imports the same is asked, too.
+
+`DIGEST` is text, because it is sent when it is needed: it is not there for student code to change before. An identity
+(`id`) is enough where every submission is a fork of one template; interpreters that are started one by one differ in
+identities, and compare code instead.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 WATCHED = (
     "course_utils",
@@ -23,43 +29,64 @@ WATCHED = (
     "builtins",
     "time",
 )
+SUBCLASSES = "the subclasses of torch.Tensor that answer for torch's functions"
+MODES = "torch's active modes"
+# student code that defines or leaves these may be honest
+_ODD_PLACES = frozenset({SUBCLASSES, MODES})
+MOST_LISTED = 3
+LONGEST_TEXT = 160
 
 DIGEST = """
 import hashlib, sys, types
 
-def compute(watched):
-    forked, prefixes = watched
-    rows, seen = {}, set()
+def compute(asked):
+    forked, prefixes, described = asked
+    described = set(described)
+    rows, texts, known, classes = {}, {}, {}, set()
 
-    def note(place, *parts):
+    def note(place, text, *parts):
         rows[place] = hashlib.sha256("|".join(map(str, parts)).encode()).hexdigest()[:16]
+        if place in described:
+            texts[place] = text
 
-    def look_at(place, thing):
+    def hashed(code):
+        constants = [each for each in code.co_consts if isinstance(each, (int, float, str, bytes, bool, type(None)))]
+        return hashlib.sha256(repr((code.co_code, code.co_names, constants)).encode()).hexdigest()[:8]
+
+    def look_at(place, thing, depth=0):
         if isinstance(thing, (staticmethod, classmethod)):
             thing = thing.__func__
         if isinstance(thing, property):
             for part in (thing.fget, thing.fset):
-                look_at(place, part) if part is not None else None
-        elif isinstance(thing, types.FunctionType) and id(thing) not in seen:
-            seen.add(id(thing))
+                look_at(place, part, depth) if part is not None else None
+        elif isinstance(thing, types.FunctionType):
             code, kept = thing.__code__, (thing.__defaults__, thing.__kwdefaults__)
-            who = (id(thing), id(code), *map(id, kept[0] or ()), *map(id, (kept[1] or {}).values())) if forked else kept
-            note(place, who, code.co_code.hex(), code.co_names, code.co_firstlineno)
-            for cell in thing.__closure__ or ():
+            ids = (id(thing), id(code), *map(id, kept[0] or ()), *map(id, (kept[1] or {}).values()))
+            if id(thing) not in known:
+                known[id(thing)] = hashed(code)
+            file = "/".join(code.co_filename.replace("\\\\", "/").split("/")[-2:])
+            text = f"{thing.__qualname__} of {file}, line {code.co_firstlineno}, code {known[id(thing)]}"
+            text += f", defaults {str(kept)[:60]}" if kept != (None, None) else ""
+            note(place, text, ids if forked else kept, known[id(thing)], code.co_firstlineno)
+            for number, cell in enumerate(thing.__closure__ or ()):
                 try:
-                    look_at(place + ".cell", cell.cell_contents)
+                    depth < 3 and look_at(f"{place}.cell{number}", cell.cell_contents, depth + 1)
                 except ValueError:
                     pass
         elif isinstance(thing, types.BuiltinFunctionType):
-            note(place, id(thing) if forked else thing.__name__)
+            note(place, f"the built-in {thing.__qualname__}", id(thing) if forked else thing.__name__)
+        elif place in described:
+            texts[place] = f"a {type(thing).__name__}"
 
-    def look_at_class(place, thing):
-        if id(thing) in seen:
+    def look_at_class(thing):
+        place = f"{thing.__module__}.{thing.__qualname__}"
+        if id(thing) in classes:
             return
-        seen.add(id(thing))
+        classes.add(id(thing))
         members = sorted(vars(thing).items())
         # a property that is put over a field is a new name
-        note(place, [key for key, _ in members if not key.startswith("_")])
+        public = [key for key, _ in members if not key.startswith("_")]
+        note(place, f"a class with {', '.join(public)}", public)
         for key, member in members:
             look_at(f"{place}.{key}", member)
 
@@ -68,11 +95,26 @@ def compute(watched):
             continue
         for attribute, thing in sorted(vars(module).items()):
             if isinstance(thing, type) and thing.__module__.split(".")[0] in ("torch", "course_utils"):
-                look_at_class(f"{name}.{attribute}", thing)
+                who = f"{thing.__module__}.{thing.__qualname__}"
+                note(f"{name}.{attribute}", f"the class {who}", who, id(thing) if forked else 0)
+                look_at_class(thing)
             else:
                 look_at(f"{name}.{attribute}", thing)
-    return rows
-"""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        found, waiting = [], [torch.Tensor]
+        while waiting:
+            for each in type.__subclasses__(waiting.pop()):
+                waiting.append(each)
+                if {"__torch_function__", "__torch_dispatch__"} & set(vars(each)):
+                    found.append(f"{each.__module__}.{each.__qualname__}")
+        note(SUBCLASSES, ", ".join(sorted(found)), sorted(found))
+        modes = [torch._C._get_function_stack_at(place) for place in range(torch._C._len_torch_function_stack())]
+        active = [type(mode).__qualname__ for mode in modes if type(mode).__qualname__ != "DeviceContext"]
+        active += ["a dispatch mode"] * torch._C._len_torch_dispatch_stack()
+        note(MODES, ", ".join(active) or "none", active)
+    return [rows, texts]
+""".replace("SUBCLASSES", repr(SUBCLASSES)).replace("MODES", repr(MODES))
 
 # which objects the exercise's given names are, and their code
 IDENTITIES = """
@@ -83,14 +125,101 @@ def compute(names):
     return {name: [id(held[name]), id(getattr(held[name], "__code__", None))] for name in names if name in held}
 """
 
+LOADED = """
+import sys
 
-def find_changes(before: dict[str, str], after: object) -> tuple[str, ...]:
-    """Return the functions that are not what they were, by name; new ones are no change.
+def compute(nothing):
+    return [name for name in sys.modules if type(name) is str]
+"""
+
+IMPORT = """
+import importlib, sys
+
+def compute(names):
+    for name in names:
+        if name not in sys.modules:
+            try:
+                importlib.import_module(name)
+            except BaseException:
+                pass
+"""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something that measures, and is not what it was.
 
     Args:
-        before: name -> digest of an untouched process.
-        after: what the student's process answered.
+        place: where it is found, such as "torch._tensor.Tensor.tolist".
+        before: what an untouched process has there.
+        after: what the student's process has there; empty when nothing is there any more.
     """
+
+    place: str
+    before: str
+    after: str
+
+    @property
+    def proves(self) -> bool:
+        """Whether it is evidence: something else is there. Another copy of the same is only odd."""
+        return self.place not in _ODD_PLACES and bool(self.after) and self.after != self.before
+
+    def __str__(self) -> str:
+        now = self.after[:LONGEST_TEXT] or "not there any more"
+        if self.after == self.before:
+            now = "another copy of it"
+        return f"{self.place} was {self.before[:LONGEST_TEXT]} and is {now}"
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What is known of the measuring after a task.
+
+    Args:
+        changes: what proves a change.
+        oddities: what a person should look at, one sentence each; it costs no points.
+    """
+
+    changes: tuple[Change, ...] = ()
+    oddities: tuple[str, ...] = ()
+
+    @property
+    def evidence(self) -> str:
+        """The changes in one sentence; empty when there is none."""
+        return "; ".join(map(str, self.changes[:MOST_LISTED]))
+
+    @property
+    def look_at(self) -> str:
+        """The oddities in one sentence; empty when there is none."""
+        return "; ".join(self.oddities[:MOST_LISTED])
+
+
+@dataclass(frozen=True)
+class Untouched:
+    """The measuring functions of a process without student code.
+
+    Args:
+        rows: place -> digest.
+        texts: place -> what is there.
+    """
+
+    rows: dict[str, str]
+    texts: dict[str, str]
+
+
+def changed_places(before: Mapping[str, str], after: object) -> tuple[str, ...]:
+    """Return the places whose digest is another one, or not there any more; new places are not changes."""
     if type(after) is not dict:
-        return ("the answer itself",)
-    return tuple(name for name, digest in before.items() if after.get(name) != digest)
+        return tuple(before)
+    return tuple(place for place, digest in before.items() if after.get(place) != digest)
+
+
+def explained(change: Change, imported_places: Collection[str], imported_texts: Mapping[str, object]) -> bool:
+    """Return whether imports make a change by themselves.
+
+    Args:
+        change: the change.
+        imported_places: what changes in a process without student code that imports the same.
+        imported_texts: what is there then.
+    """
+    return change.place in imported_places and imported_texts.get(change.place) == change.after
