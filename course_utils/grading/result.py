@@ -171,6 +171,11 @@ class SubmissionResult:
         return sum(task.max_points for task in self.tasks)
 
     @property
+    def look_at(self) -> tuple[str, ...]:
+        """What an instructor should look at, one sentence for each task; it cost no points."""
+        return tuple(f"look at {task.name}: {task.look_at}" for task in self.tasks if task.look_at)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What the reader of this result should know about how it came about."""
         unsafe = ("graded without a sandbox (--unsafe)",) if self.sandbox.startswith("none") else ()

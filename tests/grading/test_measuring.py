@@ -82,7 +82,7 @@ FORGERIES = {
     "through inspect": NAIVE
     + "import inspect\n    inspect.currentframe().f_back.f_locals['mps'].clear_ledger()\n    x.sum().item()",
     "the collector": NAIVE
-    + "import gc\n    [o.clear_ledger() for o in gc.get_objects() if hasattr(type(o), 'clear_ledger')]\n    x.sum().item()",
+    + "import gc\n    [o.clear_ledger() for o in gc.get_objects() if hasattr(type(o), 'clear_ledger')]\n    return 0",
 }
 
 

@@ -240,13 +240,56 @@ def test_written_into_a_new_cell():
     assert "double is still as it was handed out; cell 6" in found.notes[0]
 
 
-def test_helper_outside():
-    """A name that only a further cell defines is pointed out, since that cell does not run."""
+def test_helper_below_its_use():
+    """A name that only a cell below its task binds is pointed out: a run from top to bottom does not have it yet."""
     made = submitted({"double": "def double(x):\n    return times(x, 2)"})
     made["cells"].append(cell("def times(a, b):\n    return a * b\nunused = 1"))
     (note,) = read(made).notes
 
-    assert note.startswith("cell 6 is not one of the exercise's, so it does not run, but it defines times;")
+    assert note.startswith("cell 6 binds times below the task that uses it")
+
+
+USES_TIMES = "def double(x):\n    return times(x, 2)"
+TIMES = "def times(a, b):\n    return a * b"
+
+
+@pytest.mark.parametrize(
+    ("place", "source", "kept"),
+    [
+        (1, TIMES, True),
+        (0, "from operator import *", True),
+        (1, "unused = 1", False),
+        (1, "%time print(3)\n" + TIMES, True),
+        (1, "from operator import mul\ntimes = mul", True),
+        (1, "def (", False),
+    ],
+)
+def test_own_cells_above_a_task(place, source, kept):
+    """A cell of the student's own runs where it stands when it binds what the tasks' code uses."""
+    made = submitted({"double": USES_TIMES})
+    made["cells"].insert(place, cell(source))
+    found = read(made)
+
+    assert [code for pairs in found.own.values() for _, code in pairs] == ([source] if kept else [])
+    assert found.notes == ()
+
+
+def test_what_an_own_cell_uses_is_kept_too():
+    """Cells that kept cells need are kept, in the order of the notebook."""
+    made = submitted({"double": USES_TIMES})
+    made["cells"][1:1] = [cell("factor = 1"), cell("def times(a, b):\n    return a * b * factor"), cell("other = 2")]
+
+    assert [label for pairs in read(made).own.values() for label, _ in pairs] == ["cell 2", "cell 3"]
+
+
+def test_a_split_cell_runs_in_order():
+    """Both halves of a cell that was split run, the first one before the second."""
+    made = submitted({"double": USES_TIMES})
+    made["cells"].insert(1, {**made["cells"][1], "source": TIMES})
+    found = read(made)
+
+    assert found.code["double"] == USES_TIMES
+    assert found.own == {"double": [["cell 2", TIMES]]}
 
 
 @pytest.mark.parametrize("kind", ["markdown", "raw"])

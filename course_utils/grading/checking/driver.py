@@ -184,6 +184,10 @@ def run_all(session: Session) -> tuple[tuple[TaskResult, ...], Reason]:
                 task = run_task(part, session)
             elif saw_hidden:
                 task = _without_values(task)
+            if session.ended and session.ended_in is not None and session.ended_in not in session.code:
+                # a cell beside the tasks ended the process: the tasks do without it
+                session.leave_out({session.ended_in})
+                task = run_task(part, session)
             if session.ended and suspects:
                 # what ended an earlier task runs again in each new process: try once more without those cells
                 session.leave_out(suspects)

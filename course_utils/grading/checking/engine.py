@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from types import TracebackType
@@ -127,7 +127,7 @@ class Grader:
                 tasks=tasks_without_points(self.assignment, submission.reason, submission.problem),
                 reason=submission.reason,
             )
-        session = self._new_session(submission.code)
+        session = self._new_session(submission.code, submission.own)
         try:
             tasks, reason = run_all(session)
         except SandboxError as error:
@@ -173,7 +173,9 @@ class Grader:
             connection.close()
         return Untouched(rows, texts)
 
-    def _new_session(self, code: Mapping[str, str]) -> Session:
+    def _new_session(
+        self, code: Mapping[str, str], own: Mapping[str, Sequence[Sequence[str]]] | None = None
+    ) -> Session:
         return Session(
             self.assignment,
             code,
@@ -181,6 +183,7 @@ class Grader:
             self._starter.start,
             forked=self._forked,
             untouched=self._untouched,
+            own=own or {},
         )
 
 

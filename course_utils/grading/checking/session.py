@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -36,6 +36,7 @@ class Session:
         start: starts a process.
         forked: whether processes are forks of one template, so that identities can be compared.
         untouched: the measuring functions of a process without student code; None when nothing measures there.
+        own: grade id of a part -> pairs of label and code of the student's own that run before it.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Session:
         *,
         forked: bool,
         untouched: Untouched | None,
+        own: Mapping[str, Sequence[Sequence[str]]],
     ) -> None:
         self.assignment = assignment
         self.code = code
@@ -54,6 +56,7 @@ class Session:
         self.start = start
         self.forked = forked
         self.untouched = untouched
+        self.own = own
         self.deadline = time.monotonic() + limits.submission_s
         self.names: dict[str, Any] = {"__name__": "exercise", "__builtins__": __builtins__}
         self.measured_inside = False
@@ -101,9 +104,11 @@ class Session:
         earlier = [place for place, part in enumerate(above) if part.kind is Kind.CHECK]
         # a new process runs everything again; one that lives goes on below the last check
         first = earlier[-1] + 1 if ran and earlier else 0
-        for place, part in enumerate(above):
-            if part.kind in (Kind.STUDENT, Kind.TOOLS) and place >= first:
+        for part in above[first:]:
+            self._run_own(part)
+            if part.kind in (Kind.STUDENT, Kind.TOOLS):
                 self._run(part, given=part.kind is Kind.TOOLS)
+        self._run_own(check)
 
     def printed(self) -> str:
         """Return the end of what the student's code printed in this task."""
@@ -193,6 +198,17 @@ class Session:
                 self._identities |= self._read_identities(wanted)
         else:
             self._hold(part.grade_id, wanted, answer)
+
+    def _run_own(self, part: Part) -> None:
+        """Run the code of the student's own above a part; what it raises shows where its names are used."""
+        for label, source in self.own.get(part.grade_id, ()):
+            if label in self._left_out:
+                continue
+            try:
+                self.client().run(source, [], given=False)
+            except StudentGone:
+                self.ended_in = label
+                raise
 
     def _run_here(self, part: Part, wanted: list[str]) -> None:
         """Run a given cell on this side; its marked helpers become stand-ins."""

@@ -231,7 +231,7 @@ def _rows(results: Sequence[SubmissionResult]) -> list[_StudentRow]:
                 student=result.student,
                 href=quote(f"{file_name(result.student)}.html"),
                 label=WORDS[result.reason].label,
-                notes="; ".join(clip(note, 120) for note in result.warnings[:3]),
+                notes="; ".join(clip(note, 120) for note in (*result.look_at, *result.warnings)[:3]),
                 points=f"{points_text(result.points)} of {points_text(result.max_points)}",
                 missed=", ".join(missed[:6]) + more,
             )

@@ -1,7 +1,8 @@
 """Take from a submitted notebook what is the student's: the code of the solution cells, by grade id.
 
 Everything else in the file is the instructor's and is taken from the instructor's notebook, so it does not matter what
-became of it here: tags, metadata, kernels, edited, moved or deleted checks, outputs, further cells.
+became of it here: tags, metadata, kernels, edited, moved or deleted checks, outputs. What the student added elsewhere,
+the tasks' code may use: `own_cells` finds it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
@@ -20,6 +21,7 @@ from course_utils.exercises.markers import Marker, replace_regions
 from course_utils.exercises.notebook import Cell
 from course_utils.grading.assignment import Assignment, Kind, Part, bound_names, defined_names
 from course_utils.grading.reading.notebook_bytes import NotANotebookError, read_submitted_cells
+from course_utils.grading.reading.own_cells import find_own_code
 from course_utils.grading.result import Reason, weightiest
 from course_utils.sandbox.limits import Limits
 
@@ -50,6 +52,7 @@ class Submission:
         feedback_folder: the folder in which Moodle takes a feedback file for the student; empty elsewhere.
         canvas_id: Canvas's number of the student; empty elsewhere.
         untouched: grade ids of the cells that are as they were handed out.
+        own: grade id of a part of the exercise -> pairs of label and code of the student's own that run before it.
     """
 
     student: str
@@ -63,6 +66,7 @@ class Submission:
     feedback_folder: str = ""
     canvas_id: str = ""
     untouched: tuple[str, ...] = ()
+    own: dict[str, list[list[str]]] = field(default_factory=dict)
 
     @property
     def content_digest(self) -> str:
@@ -78,6 +82,7 @@ class Submission:
             "reason": self.reason,
             "problem": self.problem,
             "untouched": list(self.untouched),
+            "own": self.own,
         }
 
     def to_json(self) -> str:
@@ -128,7 +133,10 @@ def read_submission(data: bytes, *, student: str, filename: str, assignment: Ass
         problem = _why_nothing(cells, choices, filename, assignment)
         return Submission(student, {}, missing, notes, Reason.MISSING, problem)
     notes += tuple(note for choice in choices.values() for note in choice.notes)
-    notes += tuple(_conflict_notes(choices)) + tuple(_outside_notes(cells, choices, assignment))
+    chosen = {grade_id: choice.cell for grade_id, choice in choices.items() if choice.cell is not None}
+    written = {cell.number for part in parts for cell in cells if _is_of(cell, part) and _is_changed(cell, part)}
+    own, own_notes = find_own_code(cells, assignment, chosen, written)
+    notes += tuple(_conflict_notes(choices)) + own_notes
     reasons = [Reason.DUPLICATE] if any(choice.duplicate for choice in choices.values()) else []
     if PurePosixPath(filename).name != f"{assignment.name}.ipynb":
         reasons.append(Reason.RENAMED)
@@ -141,7 +149,11 @@ def read_submission(data: bytes, *, student: str, filename: str, assignment: Ass
     if len(untouched) == len(code):
         notes = ("the notebook is as it was handed out; nothing was written in it", *notes)
     reason = weightiest(reasons) if reasons else None
-    return Submission(student, code, missing, notes, reason, untouched=untouched)
+    return Submission(student, code, missing, notes, reason, untouched=untouched, own=own)
+
+
+def _is_of(cell: Cell, part: Part) -> bool:
+    return cell.kind == "code" and cell.grade_id == part.grade_id
 
 
 def starter_of(source: str) -> str:
@@ -262,25 +274,6 @@ def _conflict_notes(choices: dict[str, _Choice]) -> list[str]:
             note = f"line {line} of cell {choice.cell.number} ({grade_id}) is a merge-conflict mark ({mark.group()})"
             notes.append(f"{note}; keep one version of what stands between the marks")
     return notes
-
-
-def _outside_notes(cells: Sequence[Cell], choices: dict[str, _Choice], assignment: Assignment) -> list[str]:
-    """Return notes about names that the student's code uses and only a further cell defines: such cells do not run."""
-    taken = [choice.cell for choice in choices.values() if choice.cell is not None]
-    known = {part.grade_id for part in assignment.parts}
-    there = {name for cell in taken for name in _defines(cell.source)}
-    there |= {name for part in assignment.parts if part.kind is Kind.TOOLS for name in bound_names(part.source)}
-    used = {word for cell in taken for word in re.findall(r"\w+", cell.source[:LONGEST_PARSED])}
-    notes = []
-    further = [cell for cell in cells if cell.kind == "code" and not {cell.grade_id, cell.cell_id} & known]
-    for cell in further[:MOST_PARSED]:
-        if cell in taken:
-            continue
-        names = sorted((_defines(cell.source) & used) - there)
-        if names:
-            note = f"cell {cell.number} is not one of the exercise's, so it does not run, but it defines"
-            notes.append(f"{note} {', '.join(names[:MOST_LISTED])}; move that into the cell that uses it")
-    return notes[:MOST_LISTED]
 
 
 def _why_nothing(cells: Sequence[Cell], choices: dict[str, _Choice], filename: str, assignment: Assignment) -> str:

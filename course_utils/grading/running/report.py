@@ -17,7 +17,7 @@ def message_of(result: SubmissionResult) -> str:
     """Return what to say about a result: why points were lost, else what was noticed."""
     lost = [task.message for task in result.tasks if task.message and task.reason == result.reason]
     lost = lost or [task.message for task in result.tasks if task.message]
-    return "; ".join([*lost[:1], *result.warnings])
+    return "; ".join([*lost[:1], *result.look_at, *result.warnings])
 
 
 def report_rows(results: Sequence[SubmissionResult], waiting: Sequence[str] = ()) -> list[list[str | float]]:
@@ -69,7 +69,7 @@ def short_rows(results: Sequence[SubmissionResult], waiting: Sequence[str] = ())
             found = [by_id.get(task.grade_id) for task in results[0].tasks]
             points = ["-" if task is None else f"{task.counted_points:g}/{task.max_points:g}" for task in found]
         total = f"{result.points:g}/{result.max_points:g}" if result.graded else "-"
-        message = "" if result.reason is Reason.OK and not result.warnings else message_of(result)
+        message = "" if result.reason is Reason.OK and not (result.warnings or result.look_at) else message_of(result)
         rows.append([result.student, *points, total, result.reason.value, _shorten(message)])
     rows += [[student, *("-" for _ in names), "-", "", "not graded yet"] for student in waiting]
     # what students wrote must not steer the terminal
