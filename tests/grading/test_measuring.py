@@ -96,11 +96,11 @@ def test_looking_for_what_measures_is_named(grader, what):
 
 def test_a_method_replaced_is_evidence(grader):
     """What was there, and what is there now, are both named."""
-    patch = "from course_utils.emulation.ledger import Ledger\nLedger.waits = property(lambda self: [1])\n"
+    patch = "from course_utils.emulation.ledger import Ledger\nLedger.waits_of = lambda self, name: [1]\n"
     task = grade(grader, patch + RIGHT)
 
     assert (task.points, str(task.reason)) == (0, "tampered")
-    assert "Ledger.waits was " in task.message
+    assert "Ledger.waits_of was Ledger.waits_of of emulation/ledger.py" in task.message
     assert "<lambda>" in task.message
 
 

@@ -86,7 +86,7 @@ def compute(asked):
         members = sorted(vars(thing).items())
         # a property that is put over a field is a new name
         public = [key for key, _ in members if not key.startswith("_")]
-        note(place, f"a class with {', '.join(public)}", public)
+        note(f"what is in {place}", ", ".join(public), public)
         for key, member in members:
             look_at(f"{place}.{key}", member)
 
@@ -168,7 +168,7 @@ class Change:
         now = self.after[:LONGEST_TEXT] or "not there any more"
         if self.after == self.before:
             now = "another copy of it"
-        return f"{self.place} was {self.before[:LONGEST_TEXT]} and is {now}"
+        return f"{self.place} was {self.before[:LONGEST_TEXT] or 'nothing'} and is {now}"
 
 
 @dataclass(frozen=True)
