@@ -1,12 +1,20 @@
 """Whether a command that the doctor advises can work on the machine that it describes."""
 
 import re
+import shlex
 
 from course_utils.data.versions import exactly, macos_version, parse
 from course_utils.doctor.requirements import course_bounds, newest_torch, pairs, pip_picks, torch_lines
 
 # program -> the systems that have it, and the kinds of environment that do where it comes with one
-SYSTEMS = {"arch": "Darwin", "sysctl": "Darwin", "sw_vers": "Darwin", "softwareupdate": "Darwin", "wsl": "Windows"}
+SYSTEMS = {
+    "arch": "Darwin",
+    "sysctl": "Darwin",
+    "sw_vers": "Darwin",
+    "softwareupdate": "Darwin",
+    "chflags": "Darwin",
+    "wsl": "Windows",
+}
 KINDS = {"uv": "uv", "conda": "conda"}
 KNOWN = {
     *SYSTEMS,
@@ -19,7 +27,7 @@ KNOWN = {
 def parts(command):
     """Split a command at &&, each part without the variables before it: its words."""
     for part in command.split(" && "):
-        words = part.split()
+        words = shlex.split(part)
         while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
             words.pop(0)
         if words:
@@ -79,7 +87,7 @@ def part_problem(words, snapshot):
     installs = "install" in words and ("pip" in words or program == "%pip")
     apple_chip = snapshot.machine == "arm64" or snapshot.apple_silicon or snapshot.translated
     apple_chip = apple_chip or "Apple" in (snapshot.chip or "")
-    known = program in KNOWN or re.fullmatch(r"python3\.\d+|%pip|%env|(~|/)\S*python[\d.]*", program)
+    known = program in KNOWN or re.fullmatch(r"python3\.\d+|%pip|%env|(~|/).*python[\d.]*", program)
     by_pip = installs and program in ("python", "python3")
     wrong = {
         f"no machine has a program {program!r}": not known,

@@ -291,6 +291,14 @@ PACKAGES = (
         exit_code=1,
     ),
     Machine(
+        "iCloud hid the link to the course",
+        mac(hidden_files=("lib/python3.12/site-packages/__editable__.pytorch_apple_silicon_course-0.1.0.pth",)),
+        "hidden-files",
+        "iCloud",
+        command="chflags -R nohidden ~/course/.venv",
+        exit_code=1,
+    ),
+    Machine(
         "Python 3.15 without torch",
         mac(python="3.15.0", **NO_TORCH),
         "python-out-of-range",

@@ -118,6 +118,24 @@ def _unset(snapshot: Snapshot, name: str) -> str | None:
     return f"{python_name(snapshot)} -m pip config unset {name}"
 
 
+def hidden_files(snapshot: Snapshot) -> Diagnosis | None:
+    """Python skips .pth files that macOS hides, and with them packages that they link, such as the course."""
+    hidden = snapshot.hidden_files or ()
+    if not hidden:
+        return None
+    return Diagnosis(
+        severity="warning",
+        code="hidden-files",
+        what=f"macOS hides {len(hidden)} .pth file{'s' if len(hidden) > 1 else ''} of this environment, which Python "
+        "then skips: \"No module named 'course_utils'\".",
+        how_known=f"hidden below {snapshot.prefix or 'the environment'}: {', '.join(hidden)}",
+        fix="Show them again. They will be hidden anew in a folder that iCloud syncs, as Documents and Desktop may be: "
+        "move the course to another one, such as ~/course, and set it up there.",
+        command=f"chflags -R nohidden {usable_path(snapshot.prefix) or '.venv'}",
+        source="cpython #113659 (Python 3.11.8, 3.12.2, 3.13), #148121; setuptools #4595",
+    )
+
+
 def kernel_elsewhere(snapshot: Snapshot) -> Diagnosis | None:
     """Notebooks run with the Python of another environment than the one the doctor looks at."""
     here = snapshot.executable or (f"{snapshot.prefix}/bin/python" if snapshot.prefix else None)
@@ -168,4 +186,4 @@ def lab_elsewhere(snapshot: Snapshot) -> Diagnosis | None:
     )
 
 
-RULES: tuple[Rule, ...] = (kernel_elsewhere, wrong_index, openmp_duplicate, extra_index, lab_elsewhere)
+RULES: tuple[Rule, ...] = (kernel_elsewhere, wrong_index, openmp_duplicate, hidden_files, extra_index, lab_elsewhere)
