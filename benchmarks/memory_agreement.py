@@ -32,7 +32,9 @@ OPTIMIZERS: dict[str, MakeOptimizer] = {
     "sgd-momentum": lambda parameters: torch.optim.SGD(parameters, lr=1e-4, momentum=0.9),
     "adamw": torch.optim.AdamW,
 }
-ACCUMULATED = 3
+ACCUMULATED = 2
+# encoders need no more to be measured; images keep their size
+SHORT = {"bert_base": 32, "distilbert": 32}
 TOKENS = 128
 Batches = list[tuple[torch.Tensor, torch.Tensor]]
 Loop = Callable[[nn.Module, Batches, torch.optim.Optimizer], None]
@@ -165,7 +167,9 @@ def language_model(batch: int, vocabulary: int = 20_000) -> Parts:
 
 def cases(batch: int) -> list[tuple[str, Callable[[], Parts], Loop, str]]:
     """List what is compared: the language model and each workload in each loop, with the optimizers in turn."""
-    workloads = [load_workload(name, "train", batch=batch) for name in workload_names() if name != "matmul"]
+    workloads = [
+        load_workload(name, "train", batch=batch, size=SHORT.get(name)) for name in workload_names() if name != "matmul"
+    ]
     models: list[tuple[str, Callable[[], Parts]]] = [
         (f"language model, batch {batch}", lambda: language_model(batch)),
         *((workload.label, workload.build) for workload in workloads),

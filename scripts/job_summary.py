@@ -60,9 +60,10 @@ def known_section(report: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def bench_section(comparisons: Sequence[Mapping[str, Any]]) -> list[str]:
+def bench_section(document: Mapping[str, Any]) -> list[str]:
     """Return the table of `course bench --json`: one row for each device that was measured."""
     rows = []
+    comparisons = document["comparisons"]
     for comparison in comparisons:
         medians = {timing["device"]: timing["median_s"] for timing in comparison["timings"]}
         for timing in comparison["timings"]:

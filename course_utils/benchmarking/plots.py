@@ -7,6 +7,7 @@ its own marker. Faces are white, so that charts stay readable on a dark page. Wh
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from course_utils.benchmarking.captions import comparison_caption, raw_times_caption, roofline_caption, sweep_caption
@@ -79,55 +80,53 @@ def _duration_axis(axis_of: Axes, which: str, *, log: bool) -> None:
 
 
 def plot_comparison(
-    comparisons: Comparison | Sequence[Comparison], *, published: Sequence[Published] = (), title: str | None = None
+    comparisons: Comparison | Sequence[Comparison],
+    *,
+    published: Sequence[Published] = (),
+    beside: Sequence[tuple[str, Comparison]] = (),
+    title: str | None = None,
 ) -> Figure:
     """Draw the medians of comparisons, with the interquartile range as a bar around each.
 
     Args:
         comparisons: one or several.
         published: times by others for the first comparison, drawn hollow with their source.
+        beside: what other machines measured, as pairs (machine, comparison), drawn hollow below the comparison with
+            the same label.
         title: by default the label, or none for several.
 
     Returns:
         The figure; its sentence is printed.
+
+    Raises:
+        ValueError: when no device was measured and nothing published was given.
     """
     shown = [comparisons] if isinstance(comparisons, Comparison) else list(comparisons)
-    rows: list[tuple[str, Timing | Published]] = []
+    rows: list[_Row] = []
     for index, comparison in enumerate(shown):
         prefix = f"{comparison.label}\n" if len(shown) > 1 else ""
-        rows += [(f"{prefix}{timing.device}, measured here", timing) for timing in comparison.timings]
+        rows += [_Row.of(timing, f"{prefix}{timing.device}, measured here") for timing in comparison.timings]
+        rows += [
+            _Row.of(timing, f"{prefix}{timing.device}, measured on {machine}", hollow=True)
+            for machine, other in beside
+            if other.label == comparison.label
+            for timing in other.timings
+        ]
         if index == 0:
-            rows += [(f"{prefix}{entry.device}, published\n{entry.chip}, {entry.date}", entry) for entry in published]
+            rows += [
+                _Row(
+                    f"{prefix}{entry.device}, published\n{entry.chip}, {entry.date}", entry.device, (entry.seconds,) * 3
+                )
+                for entry in published
+            ]
     if not rows:
         raise ValueError("nothing to draw: no device was measured and nothing published was given")
     figure, axes = _new_figure(7.5, 1.0 + 0.62 * len(rows))
-    values = [row.median_s if isinstance(row, Timing) else row.seconds for _, row in rows]
-    shown_s = [*values, *(end for _, row in rows if isinstance(row, Timing) for end in row.quartiles_s)]
-    for position, (_, row) in enumerate(rows):
-        if isinstance(row, Timing):
-            first, third = row.quartiles_s
-            axes.plot([first, third], [position, position], color=_colour(row.device), linewidth=5, alpha=0.45)
-            axes.plot(row.median_s, position, _marker(row.device), color=_colour(row.device), markersize=9)
-        else:
-            axes.plot(
-                row.seconds,
-                position,
-                _marker(row.device),
-                markerfacecolor=FACE,
-                color=_colour(row.device),
-                markersize=9,
-            )
-        axes.annotate(
-            format_duration(values[position]),
-            (values[position], position),
-            textcoords="offset points",
-            xytext=(0, 9),
-            ha="center",
-            color=INK,
-            fontsize=9,
-        )
-    axes.set_yticks(range(len(rows)), [label for label, _ in rows])
+    for position, row in enumerate(rows):
+        _draw_row(axes, position, row)
+    axes.set_yticks(range(len(rows)), [row.label for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.8)
+    shown_s = [time_s for row in rows for time_s in row.quartiles_s]
     log = _spans_decades(shown_s)
     axes.set_xlim(_limits(shown_s, log=log))
     _duration_axis(axes, "x", log=log)
@@ -136,6 +135,46 @@ def plot_comparison(
     captions = [comparison_caption(shown[0], published), *(comparison_caption(other) for other in shown[1:])]
     print("\n".join(captions))
     return figure
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One line of a comparison's chart.
+
+    Args:
+        label: what stands beside it.
+        device: whose colour and marker it has.
+        quartiles_s: the first quartile, the median and the third quartile, seconds.
+        hollow: whether somebody else measured it.
+    """
+
+    label: str
+    device: str
+    quartiles_s: tuple[float, float, float]
+    hollow: bool = True
+
+    @classmethod
+    def of(cls, timing: Timing, label: str, *, hollow: bool = False) -> _Row:
+        first, third = timing.quartiles_s
+        return cls(label, timing.device, (first, timing.median_s, third), hollow)
+
+
+def _draw_row(axes: Axes, position: int, row: _Row) -> None:
+    first, median, third = row.quartiles_s
+    colour = _colour(row.device)
+    if third > first:
+        axes.plot([first, third], [position, position], color=colour, linewidth=5, alpha=0.2 if row.hollow else 0.45)
+    face = FACE if row.hollow else colour
+    axes.plot(median, position, _marker(row.device), color=colour, markerfacecolor=face, markersize=9)
+    axes.annotate(
+        format_duration(median),
+        (median, position),
+        textcoords="offset points",
+        xytext=(0, 9),
+        ha="center",
+        color=INK,
+        fontsize=9,
+    )
 
 
 def plot_sweep(sweep: Sweep, *, published: Sequence[Published] = (), title: str | None = None) -> Figure:

@@ -1,17 +1,20 @@
-"""`course bench`: measure the workloads on this machine; a table, a chart, JSON."""
+"""`course bench`: measure the workloads on this machine; a table, a chart, one document to keep or share."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_utils.cli.arguments import positive_number
 from course_utils.cli.usage import UsageError, require_torch
+from course_utils.reporting.near_names import suggest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from course_utils.benchmarking.document import BenchDocument
     from course_utils.benchmarking.measurement import Comparison
     from course_utils.benchmarking.workloads import Workload
 
@@ -27,13 +30,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-time", type=positive_number, default=5.0, metavar="S", help="seconds for one measurement at most"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON with all raw times instead of the table")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of the table")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="write the JSON document to a file")
+    parser.add_argument(
+        "--beside", type=Path, nargs="+", default=[], metavar="FILE", help="draw saved documents beside this machine's"
+    )
     parser.add_argument("--chart", type=Path, metavar="FILE", help="where the chart goes (default: bench.png)")
     parser.add_argument("--no-chart", action="store_true", help="draw no chart")
 
 
 def choose_workloads(only: str | None, mode: str, batch: int) -> list[Workload]:
-    """List the workloads to measure.
+    """Return the workloads to measure.
 
     Raises:
         UsageError: for an unknown workload (with the nearest names) or a batch below 1.
@@ -60,6 +67,50 @@ def choose_workloads(only: str | None, mode: str, batch: int) -> list[Workload]:
     return chosen
 
 
+def check_chart(path: Path) -> None:
+    """Make sure that a chart can be written before anything is measured.
+
+    Raises:
+        UsageError: for a folder that is not there, or an ending that no picture has.
+    """
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    _check_folder(path, "the chart")
+    known = FigureCanvasBase.get_supported_filetypes()
+    ending = path.suffix.lstrip(".").lower()
+    if ending not in known:
+        raise UsageError(
+            f"the chart cannot be written to {path}: a picture's name ends in .png, .svg or .pdf, for example; "
+            f"{path.suffix or 'no ending'!r} is not one ({suggest(ending, known)})"
+        )
+
+
+def _check_folder(path: Path, what: str) -> None:
+    if not path.resolve().parent.is_dir():
+        raise UsageError(f"{what} cannot be written to {path}: there is no folder {path.resolve().parent}")
+    if path.is_dir():
+        raise UsageError(f"{what} cannot be written to {path}: it is a folder; name a file in it")
+
+
+def read_beside(paths: Sequence[Path]) -> list[BenchDocument]:
+    """Read the documents to draw beside.
+
+    Raises:
+        UsageError: for a file that cannot be read or is not such a document.
+    """
+    from course_utils.benchmarking.document import DocumentError, read_document
+
+    found = []
+    for path in paths:
+        try:
+            found.append(read_document(path.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+        except (DocumentError, UnicodeDecodeError) as error:
+            raise UsageError(f"{path} is not a document of `course bench`: {error}") from error
+    return found
+
+
 def measure(workloads: list[Workload], *, max_time_s: float, quiet: bool) -> tuple[list[Comparison], bool]:
     """Measure one workload after the other.
 
@@ -72,25 +123,33 @@ def measure(workloads: list[Workload], *, max_time_s: float, quiet: bool) -> tup
 
     done: list[Comparison] = []
     probed = probe_for(None)
+    min_time_s = min(0.5, max_time_s)
     with tqdm(workloads, unit="workload", disable=quiet, leave=False) as bar:
         try:
             for workload in bar:
                 bar.set_description(workload.label)
-                done.append(
-                    compare_devices(workload, probed=probed, min_time_s=min(0.5, max_time_s), max_time_s=max_time_s)
-                )
+                done.append(compare_devices(workload, probed=probed, min_time_s=min_time_s, max_time_s=max_time_s))
         except KeyboardInterrupt:
             return done, True
     return done, False
 
 
-def bench_table(comparisons: list[Comparison]) -> str:
-    """Write one table for all comparisons; devices that did not run are named once, below it."""
+def bench_table(comparisons: Sequence[Comparison], beside: Sequence[BenchDocument] = ()) -> str:
+    """Return one table for all comparisons; devices that did not run are named once, below it.
+
+    Args:
+        comparisons: what was measured here.
+        beside: saved documents, whose rows for the same workloads follow, each with its machine.
+    """
     from course_utils.reporting.tables import text_table
 
     rows = [["workload", *comparisons[0].rows()[0]]]
     for comparison in comparisons:
         rows += [[comparison.label, *row] for row in comparison.rows()[1:]]
+        for document in beside:
+            for other in document.comparisons:
+                if other.label == comparison.label:
+                    rows += [["", f"{row[0]} ({document.name})", *row[1:]] for row in other.rows()[1:]]
     missing = dict.fromkeys(pair for comparison in comparisons for pair in comparison.missing)
     lines = text_table(rows, indent="")
     lines += [f"{device} is {reason}" for device, reason in missing]
@@ -107,22 +166,53 @@ def run(arguments: argparse.Namespace) -> int:
     require_torch()
     workloads = choose_workloads(arguments.only, arguments.mode, arguments.batch)
     chart = None if arguments.no_chart else arguments.chart or (None if arguments.json else Path("bench.png"))
-    if chart is not None and not chart.resolve().parent.is_dir():
-        raise UsageError(f"the chart cannot be written to {chart}: there is no folder {chart.resolve().parent}")
+    if chart is not None:
+        check_chart(chart)
+    if arguments.save is not None:
+        _check_folder(arguments.save, "the document")
+    beside = read_beside(arguments.beside)
     quiet = arguments.json or not sys.stderr.isatty()
     comparisons, interrupted = measure(workloads, max_time_s=arguments.max_time, quiet=quiet)
     if interrupted:
         print(f"stopped after {len(comparisons)} of {len(workloads)} measurements", file=sys.stderr)
+    document = _document(arguments, comparisons, interrupted=interrupted)
     if arguments.json:
-        print(json.dumps([comparison.to_dict() for comparison in comparisons], indent=2))
+        print(document.to_json())
     elif comparisons:
-        print(bench_table(comparisons))
+        print(bench_table(comparisons, beside))
+    if arguments.save is not None and comparisons:
+        _save(document, arguments.save, quiet=arguments.json)
     if chart is not None and comparisons:
-        _write_chart(comparisons, chart, quiet=arguments.json)
+        _write_chart(comparisons, beside, chart, quiet=arguments.json)
     return INTERRUPTED if interrupted else 0
 
 
-def _write_chart(comparisons: list[Comparison], chart: Path, *, quiet: bool) -> None:
+def _document(arguments: argparse.Namespace, comparisons: Sequence[Comparison], *, interrupted: bool) -> BenchDocument:
+    from course_utils.benchmarking.document import BenchDocument, describe_machine
+
+    settings = {
+        "only": arguments.only,
+        "mode": arguments.mode,
+        "batch": arguments.batch,
+        "max_time_s": arguments.max_time,
+    }
+    return BenchDocument(describe_machine(), settings, tuple(comparisons), interrupted)
+
+
+def _save(document: BenchDocument, path: Path, *, quiet: bool) -> None:
+    from course_utils.reporting.files import write_file
+
+    try:
+        write_file(path, document.to_json() + "\n")
+    except OSError as error:
+        raise UsageError(f"the document cannot be written to {path}: {error.strerror}") from error
+    if not quiet:
+        print(f"document: {path}")
+
+
+def _write_chart(
+    comparisons: Sequence[Comparison], beside: Sequence[BenchDocument], chart: Path, *, quiet: bool
+) -> None:
     import contextlib
     import io
 
@@ -130,10 +220,14 @@ def _write_chart(comparisons: list[Comparison], chart: Path, *, quiet: bool) -> 
 
     # the table has said it all; the sentence of each row would only repeat it
     with contextlib.redirect_stdout(io.StringIO()):
-        figure = plot_comparison(comparisons, title="The course's workloads on this machine")
+        figure = plot_comparison(
+            comparisons,
+            beside=[(document.name, other) for document in beside for other in document.comparisons],
+            title="The course's workloads on this machine",
+        )
     try:
         figure.savefig(chart, dpi=150)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"the chart cannot be written to {chart}: {error}") from error
+    except OSError as error:
+        raise UsageError(f"the chart cannot be written to {chart}: {error.strerror}") from error
     if not quiet:
         print(f"chart: {chart}")

@@ -6,8 +6,9 @@ from matplotlib.colors import to_hex
 from support.described_timings import roofline, sweep, timing
 
 from course_utils.benchmarking import plots
-from course_utils.benchmarking.measurement import Comparison
+from course_utils.benchmarking.measurement import Comparison, Timing
 from course_utils.benchmarking.roofline import MeasuredOperation
+from course_utils.benchmarking.sweep import Sweep
 from course_utils.data.published import published_times
 
 
@@ -103,3 +104,31 @@ def test_operations_differ_by_mark(capsys):
     ]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert "Limited by arithmetic: work 100" in capsys.readouterr().out
+
+
+def spread(device, times_s):
+    """Describe a timing whose readings lie far apart."""
+    return Timing("work", device, times_s, 1, 1.0, 3, "2.14.1", 2)
+
+
+@pytest.mark.parametrize("times_s", [(1.0, 1.0, 1.1, 9.0, 9.0), (1.0, 1.0, 1.1, 90.0, 95.0), (0.0, 0.0, 0.0)])
+def test_ranges_include_the_spread(times_s):
+    """All quartiles are inside the axes, also where the spread alone makes the axis logarithmic, or times are zero."""
+    one = Comparison("work", (spread("cpu", times_s),))
+    drawn = [
+        (plots.plot_comparison(one).axes[0], "x"),
+        (plots.plot_sweep(Sweep("work", "size", (1, 2), (one, one))).axes[0], "y"),
+    ]
+    for axes, which in drawn:
+        low, high = axes.get_xlim() if which == "x" else axes.get_ylim()
+        assert all(low <= quartile <= high for quartile in one.timings[0].quartiles_s)
+
+
+def test_what_others_measured_is_hollow():
+    """Times of another machine are drawn hollow below one's own, with the machine's name."""
+    axes = plots.plot_comparison([COMPARISON], beside=[("Apple M9", COMPARISON)]).axes[0]
+    marks = [line for line in axes.lines if line.get_marker() not in ("None", "")]
+    filled = [to_hex(mark.get_markerfacecolor()) == to_hex(mark.get_color()) for mark in marks]
+
+    assert filled == [True, True, False, False]
+    assert "cpu, measured on Apple M9" in [label.get_text() for label in axes.get_yticklabels()]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+import torch
 from support.described_machines import LINUX, MAC, mac, with_variables
 from support.paths import ROOT
 
@@ -200,8 +201,13 @@ def test_bench_json_keeps_raw_times(no_mps, capsys, tmp_path, monkeypatch):
     """The JSON form holds the raw times and writes no chart of its own accord."""
     monkeypatch.chdir(tmp_path)
     assert cli.main(["bench", "--only", "matmul", "--max-time", "0.2", "--json"]) == 0
-    (comparison,) = json.loads(capsys.readouterr().out)
+    document = json.loads(capsys.readouterr().out)
+    (comparison,) = document["comparisons"]
 
+    assert (document["kind"], document["schema_version"]) == ("course bench", 1)
+    assert document["settings"] == {"only": "matmul", "mode": "both", "batch": 1, "max_time_s": 0.2}
+    assert document["machine"]["torch_version"] == torch.__version__
+    assert {"chip", "system", "build", "cores", "ram_bytes", "python", "threads"} <= document["machine"].keys()
     assert len(comparison["timings"][0]["times_s"]) >= 1
     assert comparison["missing"] == [{"device": "mps", "reason": "absent: no Metal here"}]
     assert list(tmp_path.iterdir()) == []
@@ -214,15 +220,42 @@ def test_bench_json_keeps_raw_times(no_mps, capsys, tmp_path, monkeypatch):
         (["--only", ","], "names no workload"),
         (["--only", "resnet18", "--batch", "0"], "batch is 0"),
         (["--only", "matmul", "--mode", "train"], "no backward pass"),
-        (["--max-time", "0"], "--max-time is 0"),
-        (["--max-time", "nan"], "--max-time is nan"),
         (["--only", "matmul", "--chart", "/no/such/folder/x.png"], "no folder"),
+        (["--only", "matmul", "--chart", "x.pngg"], "'.pngg' is not one (the nearest: png"),
+        (["--only", "matmul", "--chart", "x"], "no ending"),
+        (["--only", "matmul", "--chart", "x.docx"], "'.docx'"),
+        (["--only", "matmul", "--chart", "."], "it is a folder"),
+        (["--only", "matmul", "--save", "/no/such/folder/x.json"], "no folder"),
+        (["--only", "matmul", "--save", "."], "it is a folder"),
+        (["--only", "matmul", "--beside", "gone.json"], "gone.json cannot be read"),
     ],
 )
 def test_bench_bad_input(arguments, word, capsys):
     """Bad input to bench is one sentence with the value, and exit code 2, before anything is measured."""
     assert cli.main(["bench", *arguments]) == 2
     assert word in sentence(capsys)
+
+
+@pytest.mark.parametrize("value", ["0", "nan", "inf", "-1", "soon"])
+def test_bench_times_are_positive_numbers(value, capsys):
+    """A time limit that is no positive finite number is wrong usage, and the value is named."""
+    assert cli.main(["bench", "--max-time", value]) == 2
+    assert f"--max-time is {value}" in sentence(capsys)
+
+
+def test_bench_saves_and_draws_beside(no_mps, capsys, tmp_path):
+    """A saved document is read again, and its rows stand in the table with their machine."""
+    saved = tmp_path / "other.json"
+    arguments = ["bench", "--only", "matmul", "--max-time", "0.1"]
+    assert cli.main([*arguments, "--no-chart", "--save", str(saved)]) == 0
+    assert f"document: {saved}" in capsys.readouterr().out
+    document = json.loads(saved.read_text())
+    document["machine"]["chip"] = "Apple M9"
+    saved.write_text(json.dumps(document))
+
+    assert cli.main([*arguments, "--chart", str(tmp_path / "chart.svg"), "--beside", str(saved)]) == 0
+    assert f"cpu (Apple M9, torch {torch.__version__})" in capsys.readouterr().out
+    assert "measured on Apple M9" in (tmp_path / "chart.svg").read_text()
 
 
 def test_bench_keeps_what_was_measured(monkeypatch, capsys, no_mps):

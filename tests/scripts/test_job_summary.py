@@ -52,7 +52,7 @@ def test_bench_is_a_table():
     """Each device that was measured has its row: median, spread, ratio to the CPU, warnings."""
     spread = timing("cuda", [0.05, 0.1, 0.2])
     found = comparison(timing("cpu", [0.4, 0.4, 0.4]), spread)
-    rows = rows_of("\n".join(bench_section([found])))
+    rows = rows_of("\n".join(bench_section({"comparisons": [found]})))
 
     assert rows[1][:3] == ["ResNet-18", "cpu", "400 ms"]
     assert rows[2][:3] == ["ResNet-18", "cuda", "100 ms"]
@@ -63,7 +63,7 @@ def test_bench_is_a_table():
 def test_a_device_that_was_not_measured_has_no_row():
     """A device without a measurement is said once, with its reason, and gets no number."""
     found = comparison(timing("cpu", [0.4]), missing=(("mps", "absent: this is Linux"),))
-    text = "\n".join(bench_section([found, found]))
+    text = "\n".join(bench_section({"comparisons": [found, found]}))
 
     assert text.count("mps was not measured: absent: this is Linux.") == 1
     assert not [row for row in rows_of(text) if row[1] == "mps"]
@@ -113,7 +113,7 @@ def test_known_faults_are_summed_up(tmp_path, capsys):
 @pytest.mark.parametrize("content", ["", "{", "[1]", '{"mps_usable": true}'])
 def test_a_broken_file_does_not_stop_the_summary(tmp_path, capsys, content):
     """Output of a command that failed is named, and the other sections are written."""
-    text = summary(tmp_path, capsys, doctor=content, bench=[comparison(timing("cpu", [0.4]))])
+    text = summary(tmp_path, capsys, doctor=content, bench={"comparisons": [comparison(timing("cpu", [0.4]))]})
 
     assert "doctor.json is not what `doctor` writes" in text
     assert "400 ms" in text
