@@ -6,6 +6,7 @@ import math
 import random
 
 from support.described_machines import MAC, with_variables
+from support.found import found
 
 from course_utils.devices import torch_start
 from course_utils.devices.environment_variables import (
@@ -70,7 +71,7 @@ def test_stoi_is_the_c_librarys():
 
 def test_doctor_emulation_and_reader_agree_on_the_fallback(monkeypatch):
     """The emulation's policy, the doctor's findings and the reader tell the same about one value."""
-    for text in TEXTS:
+    for text in found(TEXTS):
         try:
             expected = "fallback" if fallback_is_on({FALLBACK: text}) else "raise"
         except ValueError:
@@ -89,7 +90,7 @@ def test_doctor_emulation_and_reader_agree_on_the_fallback(monkeypatch):
 
 def test_doctor_and_memory_agree_on_the_high_watermark():
     """The memory budget's hard limit and the doctor's findings follow from the same number."""
-    for text in TEXTS:
+    for text in found(TEXTS):
         ratio = watermark_ratio(HIGH_WATERMARK, {HIGH_WATERMARK: text})
         budget = describe_budget("M4", 16, environ={HIGH_WATERMARK: text, LOW_WATERMARK: "0"})
         machine = with_variables(MAC, **{HIGH_WATERMARK: text, LOW_WATERMARK: "0"})
