@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from course_utils.exercises.cell_line import cell_line
+
 LONGEST_SHOWN = 200
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -80,7 +82,9 @@ def read_report(row: Mapping[str, Any]) -> Report:
     Raises:
         KeyError, TypeError, ValueError: when it is not one.
     """
-    outcomes = [Outcome(**(each | {"failure": each["failure"] and Failure(each["failure"])})) for each in row["outcomes"]]
+    outcomes = [
+        Outcome(**(each | {"failure": each["failure"] and Failure(each["failure"])})) for each in row["outcomes"]
+    ]
     return Report(**(dict(row) | {"outcomes": tuple(outcomes)}))
 
 
@@ -162,9 +166,7 @@ class Task:
         return float(report.points)
 
 
-def _judge(
-    title: str, yours: Callable[[], Any], expected: Any, raises: type[Exception] | None, rtol: float
-) -> Outcome:
+def _judge(title: str, yours: Callable[[], Any], expected: Any, raises: type[Exception] | None, rtol: float) -> Outcome:
     """Run the student's code once and return the outcome of its check."""
     wanted = f"a {raises.__name__}" if raises is not None else _shown(expected)
     try:
@@ -174,7 +176,8 @@ def _judge(
     except Exception as error:  # whatever a student's code may raise is an answer, not a crash
         if raises is not None and isinstance(error, raises):
             return Outcome(title, True)
-        shown = f"{type(error).__name__}: {error}"[:LONGEST_SHOWN]
+        where = getattr(error, "cell_line", "") or cell_line(error, skip=getattr(yours, "__code__", None))
+        shown = f"{type(error).__name__}: {error}"[:LONGEST_SHOWN] + (f" ({where})" if where else "")
         failure = Failure.OUT_OF_MEMORY if is_out_of_memory(error) else Failure.RAISED
         return Outcome(title, False, shown, wanted, failure)
     if raises is not None:

@@ -85,6 +85,7 @@ class TaskResult:
         max_points: points it is worth.
         reason: ok, wrong, unwritten, timeout, crashed, memory, output, missing, tampered or waiting.
         message: one sentence for the student, empty when all is well.
+        error: the class of the exception that the student's cell raised, such as "SyntaxError"; empty when none.
         checks: the checks that ran, in order.
         printed: the end of what the student's code printed, cut to a stated size.
         hint: the exercise's first hint for this task, as plain text; empty when there is none.
@@ -108,6 +109,7 @@ class TaskResult:
     manual_points: float | None = None
     extra_points: float = 0.0
     comment: str = ""
+    error: str = ""
     look_at: str = ""
 
     @property

@@ -21,6 +21,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from course_utils.exercises.cell_line import cell_line
 from course_utils.sandbox.described import DescribedReader, KeepingWriter
 from course_utils.sandbox.frames import Frame, FrameReader
 from course_utils.sandbox.values import ValueNotPlainError, Writer
@@ -184,12 +185,13 @@ class Student:
 
 
 def _describe(error: BaseException) -> dict[str, Any]:
-    """Name an exception's classes, the nearest first, and its text."""
+    """Name an exception's classes, the nearest first, its text, and the line of a cell that it came from."""
     try:
         text = str(error)[:2000]
     except Exception:  # the text is somebody else's code
         text = ""
-    described: dict[str, Any] = {"classes": [kind.__name__ for kind in type(error).__mro__], "text": text}
+    classes = [kind.__name__ for kind in type(error).__mro__]
+    described: dict[str, Any] = {"classes": classes, "text": text, "line": cell_line(error)}
     number = error.errno if isinstance(error, OSError) else None
     return described | ({"errno": number} if type(number) is int else {})
 

@@ -66,6 +66,18 @@ def test_visible_checks_show_both_sides():
     assert "statistics has median." in page
 
 
+@pytest.mark.parametrize(
+    ("error", "advice"), [("SyntaxError", "could not read the cell"), ("Odd", "run the check cell")]
+)
+def test_a_cell_that_did_not_run_has_advice_of_its_own(error, advice):
+    """A syntax error is told from a wrong answer: what to do about it is another thing."""
+    first = replace(partly().tasks[0], error=error, message="your cell raised it (line 3: def f(x)")
+    page = text_of(replace(partly(), tasks=(first,)))
+
+    assert "(line 3: def f(x)" in page
+    assert advice in page
+
+
 def test_hints_are_rendered():
     """A hint's backticks are code on the page, and a single one stays what it is."""
     hinted = replace(partly().tasks[0], hint="use `statistics.median`, and <b>not</b> `a")

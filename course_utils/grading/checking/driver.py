@@ -134,10 +134,18 @@ def _explain(cell: _CheckCell, student_ids: tuple[str, ...]) -> tuple[Reason, st
     for grade_id in student_ids:
         error = cell.session.errors.get(grade_id)
         if error is not None:
-            return Reason.WRONG, f"your cell raised {type(error).__name__}: {str(error)[:200]}"
+            where = getattr(error, "cell_line", "")
+            told = f"your cell raised {type(error).__name__}: {str(error)[:200]}"
+            return Reason.WRONG, f"{told} ({where})" if where else told
     if set(cell.failures) == {checks.Failure.NOT_WRITTEN}:
         return Reason.WRONG, "not written yet"
     return Reason.WRONG, ""
+
+
+def _error_kind(cell: _CheckCell) -> str:
+    """Return the class of the exception that a cell of the task raised; empty when none did."""
+    errors = (cell.session.errors.get(grade_id) for grade_id in cell.session.assignment.ids_for(cell.part))
+    return next((type(error).__name__[:80] for error in errors if error is not None), "")
 
 
 def _result(cell: _CheckCell, points: float, reason: Reason, message: str, printed: str) -> TaskResult:
@@ -149,6 +157,7 @@ def _result(cell: _CheckCell, points: float, reason: Reason, message: str, print
         max_points=part.points,
         reason=reason,
         message=message,
+        error=_error_kind(cell) if reason is Reason.WRONG else "",
         checks=tuple(cell.results),
         printed=printed,
         hint="" if reason is Reason.OK else part.hint,

@@ -233,6 +233,7 @@ def _raised(described: Any) -> Exception:
     # some built-in classes take more than a text, or quote it
     made = type(name, (parent,), {"__init__": lambda self: None, "__str__": lambda self: text, "__module__": "student"})
     error: Exception = made()
+    error.cell_line = str(described.get("line", ""))[:LONGEST_REPR]  # type: ignore[attr-defined]  # for `Task`
     if isinstance(error, OSError) and type(described.get("errno")) is int:
         error.errno = described["errno"]
     return error

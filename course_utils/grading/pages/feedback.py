@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_utils.grading.pages.reason_words import WORDS, ReasonText, points_text, total_text
+from course_utils.grading.pages.reason_words import ERROR_ADVICE, WORDS, ReasonText, points_text, total_text
 from course_utils.grading.pages.render import render
 from course_utils.grading.pages.visible_text import clip
 from course_utils.grading.result import CheckResult, Reason, SubmissionResult, TaskResult
@@ -54,6 +54,7 @@ class _TaskOnPage:
     passed: bool
     words: ReasonText
     message: str
+    advice: str
     checks: tuple[CheckResult, ...]
     count: int
     all: int
@@ -71,6 +72,7 @@ def _task(task: TaskResult, longest: int) -> _TaskOnPage:
         passed=task.reason is Reason.OK,
         words=WORDS[task.reason],
         message=task.message,
+        advice=ERROR_ADVICE.get(task.error, WORDS[task.reason].next_step),
         checks=task.checks[:_MOST_ROWS],
         count=sum(check.passed for check in task.checks),
         all=len(task.checks),

@@ -92,6 +92,20 @@ WORDS = {
 }
 
 
+# what to do about a cell that did not run, by the class of its exception
+_SYNTAX = (
+    "Python could not read the cell, so nothing of it ran. Look at the line that is named, and at the brackets, quotes "
+    "and colons just before it; then run the cell again."
+)
+ERROR_ADVICE = {
+    "SyntaxError": _SYNTAX,
+    "IndentationError": _SYNTAX,
+    "TabError": _SYNTAX,
+    "NameError": "Check the spelling, and that the name is defined above; then restart the kernel and run all cells.",
+    "ModuleNotFoundError": "Only the course's environment is there when the notebook is graded; use what it has.",
+}
+
+
 def points_text(points: float) -> str:
     """Return points with at most two decimals and no empty ones."""
     return f"{points:.2f}".rstrip("0").rstrip(".")
