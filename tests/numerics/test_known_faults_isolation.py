@@ -47,6 +47,16 @@ def test_the_device_answers_and_no_fallback(ask_apart, monkeypatch):
     assert [answer.detail for answer in ask_apart(["first"])] == ["unset"]
 
 
+def test_a_planted_fault_is_found_through_the_process(ask_apart):
+    """What the process finds arrives with its measurement: one fault is planted into its CPU, the other is not."""
+    planted, absent = "pytorch#190052", "pytorch#98266"
+    answers = {answer.issue: answer for answer in ask_apart([planted, absent], module="support.child_with_a_fault")}
+
+    assert answers[planted].state is FaultState.PRESENT
+    assert answers[planted].detail.endswith("the first is 16777216 instead of 16777217")
+    assert answers[absent].state is FaultState.RIGHT
+
+
 def test_nothing_to_ask(ask_apart):
     """Without issues no process is started."""
     assert list(ask_apart([])) == []

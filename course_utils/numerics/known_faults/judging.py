@@ -29,8 +29,12 @@ def difference(got: Any, right: Any, tolerance: float) -> str | None:
     wrong = ~_equal(mine, other, tolerance)
     if not wrong.any():
         return None
-    first, instead = mine[wrong][0].item(), other[wrong][0].item()
-    return f"{int(wrong.sum())} of {mine.numel()} values differ; the first is {first:.6g} instead of {instead:.6g}"
+    first, instead = (_show(values[wrong][0].item()) for values in (mine, other))
+    return f"{int(wrong.sum())} of {mine.numel()} values differ; the first is {first} instead of {instead}"
+
+
+def _show(value: float | bool) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _values(value: Any) -> torch.Tensor:
