@@ -191,9 +191,7 @@ RELEASES = (
     Machine("2.15 on macOS 13", mac_with_torch("2.15.0", "13.7", usable=False), "macos-too-old", "Update macOS"),
     Machine("2.14.1 on macOS 14.0", mac_with_torch("2.14.1", "14.0", usable=True), WRONG, "index_add_"),
     Machine("2.14.1 on macOS 26.3.1", mac_with_torch("2.14.1", "26.3.1", usable=True), None),
-    Machine(
-        "2.12.1 on macOS 14.0", mac_with_torch("2.12.1", "14.0", usable=True), "known-wrong-results", "torch==2.14.1"
-    ),
+    Machine("2.12.1 on macOS 14.0", mac_with_torch("2.12.1", "14.0", usable=True), WRONG, "torch==2.14.1"),
     Machine(
         "2.12.1 forced onto macOS 13", mac_with_torch("2.12.1", "13.6", usable=False), "macos-too-old", "torch 2.8.0"
     ),
@@ -201,9 +199,7 @@ RELEASES = (
         "2.11 that pip takes on macOS 13", mac_with_torch("2.11.0", "13.7.4", usable=False), "macos-too-old", "2.8.0"
     ),
     Machine("2.11 on macOS 11", mac_with_torch("2.11.0", "11.7", usable=False), "macos-too-old", "No torch has MPS"),
-    Machine(
-        "2.9.0 on macOS 14.0", mac_with_torch("2.9.0", "14.0", usable=True), "known-wrong-results", "torch==2.14.1"
-    ),
+    Machine("2.9.0 on macOS 14.0", mac_with_torch("2.9.0", "14.0", usable=True), WRONG, "torch==2.14.1"),
     Machine(
         "2.9.0 on macOS 13.7 (ENV-04)", mac_with_torch("2.9.0", "13.7", usable=False), "macos-too-old", "macOS to 14"
     ),
@@ -267,13 +263,13 @@ RELEASES = (
         "long sums on an M1 without MPS",
         mac(chip="Apple M1", **UNUSABLE),
         "mps-unusable",
-        never=("known-wrong-results",),
+        never=(WRONG,),
     ),
     Machine("a chip of unknown generation", mac(chip=None), None),
     Machine(
         "attention that sees the future",
         mac_with_torch("2.12.1", "26.3.1", usable=True),
-        "known-wrong-results",
+        WRONG,
         "2.14.1",
     ),
     Machine(
