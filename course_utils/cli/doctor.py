@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,6 +62,8 @@ def _check_target(path: Path) -> None:
 
     if not path.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {path.absolute().parent}; make it, or save elsewhere")
+    if not os.access(path.absolute().parent, os.W_OK):  # a file is replaced, so its folder has to allow it
+        raise UsageError(f"{path.absolute().parent} cannot be written; save elsewhere")
     if not path.exists():
         return
     try:

@@ -56,6 +56,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "torch-aborts": (
         "torch-shadowed",
         "torch-foreign",
+        "disk-full",
         "fallback-not-a-number",
         "openmp-duplicate",
         "rosetta",
@@ -64,7 +65,14 @@ CAUSES: dict[str, tuple[str, ...]] = {
     ),
     "wrong-architecture": ("torch-foreign", "rosetta"),
     "kmp-duplicate-ok": ("openmp-duplicate",),
-    "mps-unusable": ("watermark-invalid", "watermark-order", "virtual-mac", "macos-too-old", "torch-too-new"),
+    "mps-unusable": (
+        "disk-full",
+        "watermark-invalid",
+        "watermark-order",
+        "virtual-mac",
+        "macos-too-old",
+        "torch-too-new",
+    ),
     "python-out-of-range": ("kernel-elsewhere",),
     "fallback-order-unknown": ("fallback-not-a-number",),
     "fallback-too-late": ("fallback-not-a-number",),

@@ -5,6 +5,7 @@ Data with sources: course_utils/data/torch_requirements.json. Everything here is
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -159,6 +160,8 @@ def pairs(torch: Version, torchvision: Version) -> bool | None:
     pinned = table["pins"].get(str(torchvision))
     if pinned is not None and not torch.early and not torchvision.early:
         return exactly(pinned).release == torch.release
+    if torch.early and re.search(r"[0-9a-f]{7}", torch.local or ""):  # a build of a commit, as in NVIDIA's images
+        return None
     # a nightly, or a patch release that the table lacks: the lines have to agree
     lines = {exactly(vision).line: exactly(built_for).line for vision, built_for in table["pins"].items()}
     built_for_line = lines.get(torchvision.line)

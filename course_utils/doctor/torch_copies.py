@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import site
@@ -31,10 +32,10 @@ def path_origin(folder: Path, *, prefix: Path, base_prefix: Path, python_path: S
         base_prefix: the Python that the environment was made from, `sys.base_prefix`.
         python_path: the folders that PYTHONPATH names, absolute.
     """
-    if folder in python_path:
-        return "PYTHONPATH"
     if folder.is_relative_to(prefix):
         return "environment"
+    if folder in python_path:
+        return "PYTHONPATH"
     if folder == Path(site.getusersitepackages()):
         return "user site"
     if folder == Path.cwd():
@@ -50,7 +51,7 @@ def find_torch_copies(path: Sequence[str] | None = None) -> tuple[TorchCopy, ...
     """
     named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     python_path = [Path(os.path.abspath(entry)) for entry in named if entry]
-    found = []
+    found: dict[str, TorchCopy] = {}
     for entry in dict.fromkeys(os.path.abspath(entry or os.curdir) for entry in (sys.path if path is None else path)):
         package = Path(entry, "torch")
         if not (package / "__init__.py").is_file():
@@ -58,5 +59,15 @@ def find_torch_copies(path: Sequence[str] | None = None) -> tuple[TorchCopy, ...
         via = path_origin(
             Path(entry), prefix=Path(sys.prefix), base_prefix=Path(sys.base_prefix), python_path=python_path
         )
-        found.append(TorchCopy(entry, _version(package), via))
-    return tuple(found)
+        # by its real place: a link to the environment's torch is not another torch
+        found.setdefault(os.path.realpath(package), TorchCopy(entry, _version(package), via))
+    return _without_links(found)
+
+
+def _without_links(found: dict[str, TorchCopy]) -> tuple[TorchCopy, ...]:
+    """Return the copies, with one that is only a link into the environment counted as the environment's."""
+    inside = os.path.realpath(sys.prefix) + os.sep
+    return tuple(
+        dataclasses.replace(copy, via="environment") if place.startswith(inside) else copy
+        for place, copy in found.items()
+    )

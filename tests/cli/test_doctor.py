@@ -52,6 +52,15 @@ def test_an_error_in_such_a_terminal(tmp_path):
     assert b"is not a file" in done.stderr
 
 
+def test_a_folder_that_cannot_be_written_is_refused_at_once(tmp_path, monkeypatch, capsys):
+    """Before the machine is described, which takes seconds, the sentence names the folder."""
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    monkeypatch.setattr("course_utils.doctor.describe", lambda: pytest.fail("the machine was described"))
+
+    assert cli.main(["doctor", "--save", str(tmp_path / "machine.json")]) == 2
+    assert f"{tmp_path} cannot be written" in capsys.readouterr().err
+
+
 def test_a_hostile_number_is_one_sentence(tmp_path, capsys):
     """A number that no machine has is refused with its field, and exit code 2."""
     path = tmp_path / "machine.json"

@@ -116,6 +116,7 @@ def test_pythons():
         ("2.10.0.dev20251008", "0.24.0", False),
         ("2.0.0", "0.15.1", True),
         ("1.4.0", "0.5.0", None),
+        ("2.9.0a0+145a3a7bda.nv25.11", "0.25.0a0+ca221243", None),
     ],
 )
 def test_pairs(torch, torchvision, expected):

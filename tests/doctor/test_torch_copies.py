@@ -36,6 +36,19 @@ def test_copies_are_found_in_order(tmp_path, monkeypatch):
     )
 
 
+def test_a_link_to_the_environments_torch_is_not_another_one(tmp_path, monkeypatch):
+    """PYTHONPATH may name the environment itself, or a folder that links to its torch: no second torch."""
+    own = tmp_path / "env/lib/site-packages"
+    make_torch(own, "2.14.1")
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links/torch").symlink_to(own / "torch")
+    monkeypatch.setattr("sys.prefix", str(tmp_path / "env"))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "links"), str(own)]))
+
+    copies = find_torch_copies([str(tmp_path / "links"), str(own)])
+    assert [copy.via for copy in copies] == ["environment"]
+
+
 def test_the_current_folder(tmp_path, monkeypatch):
     """An empty entry is the folder that Python runs in, as in a notebook."""
     monkeypatch.delenv("PYTHONPATH", raising=False)

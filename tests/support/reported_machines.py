@@ -239,13 +239,39 @@ PACKAGES = (
                 "torch": "2.14.1",
                 "torchvision": "0.29.1",
                 "torch_import": None,
-                "torch_error": "no scratch folder could be made: OSError: [Errno 28] No space left on device: '/tmp/x'",
+                "torch_error": "no scratch folder could be made: FileNotFoundError: [Errno 2] No usable temporary directory",
             },
+            disk_free_bytes=0,
             environment_kind="conda",
         ),
         "disk-full",
         "du -sh",
         command="conda clean",
+        exit_code=1,
+    ),
+    Machine(
+        "the disk is full when MPS compiles its first kernel",
+        mac(
+            mps_state="present but unusable", mps_reason="a product failed: OSError: [Errno 28] No space left on device"
+        ),
+        "disk-full",
+        "Trash",
+        also=("mps-unusable",),
+        exit_code=1,
+    ),
+    Machine(
+        "the import ends the process on a full disk",
+        mac(
+            **NO_TORCH
+            | {
+                "torch": "2.14.1",
+                "torchvision": "0.29.1",
+                "torch_import": "exited",
+                "torch_error": "exit code 1; last words: OSError: [Errno 28] No space left on device",
+            },
+        ),
+        "disk-full",
+        also=("torch-aborts",),
         exit_code=1,
     ),
     Machine(
@@ -352,7 +378,13 @@ INTEL = (
     ),
     Machine(
         "Rosetta, a conda base that is Intel",
-        mac(**ROSETTA, environment_kind="conda", prefix="~/miniconda3", executable="~/miniconda3/bin/python"),
+        mac(
+            **ROSETTA,
+            environment_kind="conda",
+            prefix="~/miniconda3",
+            executable="~/miniconda3/bin/python",
+            torch_file="~/miniconda3/lib/python3.12/site-packages/torch/__init__.py",
+        ),
         "rosetta",
         "~/miniconda3",
         command="MacOSX-arm64",

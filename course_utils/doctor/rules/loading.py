@@ -34,6 +34,7 @@ from course_utils.doctor.snapshot import NONE, Snapshot
 
 # ENOSPC; EDQUOT on macOS and on Linux
 DISK_FULL = (28, 69, 122)
+NOTHING_LEFT_BYTES = 10 * 10**6
 
 
 def _reinstall(snapshot: Snapshot) -> str | None:
@@ -107,16 +108,18 @@ def wrong_architecture(snapshot: Snapshot) -> Diagnosis | None:
 
 def disk_full(snapshot: Snapshot) -> Diagnosis | None:
     """Without free space torch cannot be imported, and nothing can be installed."""
-    number = re.search(r"\[Errno (\d+)\]", snapshot.torch_error or "")
-    if number is None or int(number[1][:6]) not in DISK_FULL:
+    said = f"{snapshot.torch_error or ''} {snapshot.mps_reason or ''}".strip()
+    number = re.search(r"\[Errno (\d+)\]", said)
+    free, loads = snapshot.disk_free_bytes, snapshot.torch_import == "ok"
+    none_left = free is not None and free < NOTHING_LEFT_BYTES and not loads and snapshot.torch_import != "missing"
+    if not none_left and (number is None or int(number[1][:6]) not in DISK_FULL):
         return None
-    free = snapshot.disk_free_bytes
     left = "unknown how much is free" if free is None else f"{free / 1e9:.1f} GB are free"
     return Diagnosis(
         severity="error",
         code="disk-full",
-        what=f"The disk is full ({left}), so torch does not load.",
-        how_known=snapshot.torch_error or "",
+        what=f"The disk is full ({left}), so torch {'cannot work' if loads else 'does not load'}.",
+        how_known=said or left,
         fix="Free some 10 GB: empty the Trash and the cache below, look at ~/.cache/huggingface, ~/.cache/torch and "
         "other environments with `du -sh`. Then ask again; should torch still not load, install it afresh.",
         command=free_disk(snapshot),

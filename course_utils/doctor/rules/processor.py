@@ -52,7 +52,7 @@ def _arm_python(snapshot: Snapshot) -> _ArmPython:
         return _ArmPython(
             "Make a new environment with an arm64 Python.", "uv venv --clear --python cpython-3.12-macos-aarch64 .venv"
         )
-    if "/.pyenv/" in base:
+    if re.search(r"/\.?pyenv/versions/", base):
         wanted = snapshot.python if re.fullmatch(r"3(\.[0-9]{1,3}){2}", snapshot.python or "") else "3.12"
         return _ArmPython(
             "pyenv built this Python in a translated shell. Build it again natively, from a terminal without Rosetta "
