@@ -239,7 +239,7 @@ PACKAGES = (
                 "torch": "2.14.1",
                 "torchvision": "0.29.1",
                 "torch_import": None,
-                "torch_error": "no scratch folder could be made: FileNotFoundError: [Errno 2] No usable temporary directory",
+                "torch_error": "no scratch folder could be made: FileNotFoundError: [Errno 2] No usable folder",
             },
             disk_free_bytes=0,
             environment_kind="conda",
