@@ -244,7 +244,7 @@ def _explain_known(known: KnownText, size: str | None) -> MemoryMessage:
         known.kind,
         known.title,
         requested,
-        findings=(known.cause[0].upper() + known.cause[1:],),
+        findings=(known.cause,),
         advice=known.advice,
         ends_process=known.ends_process,
         sources=known.sources,

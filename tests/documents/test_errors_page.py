@@ -98,11 +98,30 @@ def test_limits_that_raise_are_on_the_page():
 def test_memory_messages_are_understood():
     """The out-of-memory messages of the page are those that `course memory --explain` reads."""
     blocks = [block for block in BLOCKS if "out of memory" in block or "buffer size" in block]
-    found = [explain_out_of_memory(block) for block in blocks]
+    explained = [explain_out_of_memory(block) for block in blocks]
 
-    assert [one.kind for one in found] == ["limit", "limit", "buffer"]
-    assert found[0].total_bytes > found[0].max_allowed_bytes
-    assert "virtual Macs" in str(found[1])
+    assert [one.kind for one in explained] == ["limit", "limit", "buffer"]
+    assert explained[0].total_bytes > explained[0].max_allowed_bytes
+    assert "virtual Macs" in str(explained[1])
+
+
+@pytest.mark.parametrize(
+    ("title", "kind"),
+    [
+        ("The CPU's memory is full", "cpu"),
+        ("The GPU had no memory for a command", "command buffer"),
+        ("Killed", "killed"),
+        ("The kernel died", "killed"),
+        ("A failed assertion", "assertion"),
+        ("An LLVM error", "assertion"),
+    ],
+)
+def test_texts_of_an_end_are_understood(title, kind):
+    """What the page says about memory and about processes that end, `course memory --explain` reads too."""
+    (body,) = [body for name, body in SECTIONS if name == title]
+    (block,) = re.findall(r"^```text\n(.*?)^```", body, re.DOTALL | re.MULTILINE)
+
+    assert explain_out_of_memory(block).kind == kind
 
 
 @pytest.mark.parametrize(("title", "body"), SECTIONS, ids=[title for title, _ in SECTIONS])
