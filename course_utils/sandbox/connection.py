@@ -21,13 +21,13 @@ from typing import Any
 
 from course_utils.sandbox.frames import Frame, FrameError, FrameReader, TooLongError
 from course_utils.sandbox.limits import Limits
-from course_utils.sandbox.process_tree import Usage, read_usage
+from course_utils.sandbox.process_tree import Usage, folder_bytes, read_marked_usage, read_usage
 from course_utils.sandbox.reason import Ending
 
 FORGED = "your code wrote into the connection between it and the checks"
 WATCH_EVERY_S = 0.02
-# psutil lists all processes of the machine at each look
-USAGE_EVERY_S = WATCH_EVERY_S if sys.platform.startswith("linux") else 0.5
+# processes are found by their mark among all of the machine at each look
+MARKED_USAGE_EVERY_S = 0.25
 # a process that has closed its socket is about to end, or pretends to
 END_PATIENCE_S = 1.0
 KILL_PATIENCE_S = 60.0
@@ -81,6 +81,9 @@ class Connection:
         wait_for_end: waits until the process has ended, at most so many seconds, and returns its status as
             `os.waitpid` gives it; raises TimeoutError.
         folders: the submission's folders in memory, by their paths in its process; what lies in them counts.
+        mark: what all processes of the submission have in their environment, where they have no process list of their
+            own.
+        disk_folder: the submission's folder on the disk, where it has one.
     """
 
     def __init__(
@@ -89,6 +92,9 @@ class Connection:
         limits: Limits,
         wait_for_end: Callable[[float], int | None],
         folders: Sequence[str] = (),
+        *,
+        mark: str = "",
+        disk_folder: str = "",
     ) -> None:
         self.channel = channel = lines.channel
         self.output_fd = output_fd = lines.output_fd
@@ -96,6 +102,8 @@ class Connection:
         self.limits = limits
         self.wait_for_end = wait_for_end
         self.folders = tuple(folders)
+        self.mark = mark
+        self.disk_folder = disk_folder
         self.frames = FrameReader(limits.value_bytes, limits.text_bytes)
         self.deadline = time.monotonic() + limits.task_s
         self.process: int | None = None
@@ -123,7 +131,17 @@ class Connection:
             text = self.take_printed().strip().splitlines()[-1:]
             raise StudentGone(Ending.NOT_STARTED, "".join(text) or gone.message) from None
         if self.process is not None:
-            self.baseline_bytes = read_usage(self.process).memory_bytes
+            self.watch(self.process)
+
+    def watch(self, process: int) -> None:
+        """Watch a process from now on; what it has by now, libraries among it, is not the student's."""
+        self.process = process
+        self.baseline_bytes = self._read_usage(process).memory_bytes
+
+    def _read_usage(self, process: int) -> Usage:
+        if self.mark:
+            return read_marked_usage(process, self.mark)
+        return read_usage(process, self.folders)
 
     def start_clock(self, seconds: float) -> None:
         """Allow this much wall time from now on, and count what is printed anew."""
@@ -267,14 +285,17 @@ class Connection:
             raise StudentGone(Ending.TIMEOUT, f"your code was not done within {self.limits.task_s:g} s")
         if self.process is None or time.monotonic() < self._next_usage:
             return
-        self._next_usage = time.monotonic() + USAGE_EVERY_S
-        usage = read_usage(self.process, self.folders)
+        self._next_usage = time.monotonic() + (MARKED_USAGE_EVERY_S if self.mark else WATCH_EVERY_S)
+        usage = self._read_usage(self.process)
         # processes that the code starts share the template's memory until they write to it
         allowed = self.limits.memory_bytes + self.baseline_bytes * max(1, len(usage.processes))
         if usage.memory_bytes > allowed:
             self._end()
             gigabytes = self.limits.memory_bytes / 1024**3
             raise StudentGone(Ending.MEMORY, f"your code took more than {gigabytes:.3g} GiB of memory")
+        if self.disk_folder and folder_bytes(self.disk_folder) > self.limits.file_bytes:
+            self._end()
+            raise StudentGone(Ending.OUTPUT, f"your code wrote more than {self.limits.file_bytes:,} bytes into files")
         if len(usage.processes) > self.limits.processes:
             self._end()
             raise StudentGone(Ending.CRASHED, f"your code started more than {self.limits.processes} processes")
@@ -294,7 +315,7 @@ class Connection:
         if self.ended:
             return None
         self.ended = True
-        usage = read_usage(self.process) if self.process is not None else Usage((), 0)
+        usage = self._read_usage(self.process) if self.process is not None else Usage((), 0)
         try:
             status = None if kill else self.wait_for_end(END_PATIENCE_S)
         except TimeoutError:

@@ -19,6 +19,9 @@ import psutil
 # anonymous memory, and memory that a process shares with its children; not what is read from files
 _OWN_MEMORY = re.compile(r"^(?:RssAnon|RssShmem):\s+(\d+) kB$", re.MULTILINE)
 
+# the environment variable by which processes of one submission are found on systems without process lists of its own
+MARK = "COURSE_SUBMISSION"
+
 
 @dataclass(frozen=True)
 class Usage:
@@ -79,12 +82,48 @@ def _unmapped_bytes(process: Path) -> int:
 
 def _with_psutil(first: int) -> Usage:
     """Read the tree with psutil: resident memory, so libraries are counted, too (every system)."""
-    found: list[int] = []
-    memory = 0
     with suppress(psutil.NoSuchProcess):
         top = psutil.Process(first)
-        for process in (top, *top.children(recursive=True)):
-            with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-                memory += process.memory_info().rss
-                found.append(process.pid)
+        return _sum([top, *top.children(recursive=True)])
+    return Usage((), 0)
+
+
+def read_marked_usage(first: int, mark: str) -> Usage:
+    """Read what a process, all below it and all with a mark in their environment use, wherever they are.
+
+    A process that leaves its session and its parent keeps the environment that it was started with.
+
+    Args:
+        first: the process.
+        mark: the value of the environment variable `MARK`.
+    """
+    found: dict[int, psutil.Process] = {}
+    with suppress(psutil.NoSuchProcess):
+        top = psutil.Process(first)
+        found = {process.pid: process for process in (top, *top.children(recursive=True))}
+    for process in psutil.process_iter():
+        # processes of others, and those that end meanwhile, are not the submission's
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied, OSError):
+            if process.pid not in found and process.environ().get(MARK) == mark:
+                found[process.pid] = process
+    return _sum(list(found.values()))
+
+
+def _sum(processes: Sequence[psutil.Process]) -> Usage:
+    found: list[int] = []
+    memory = 0
+    for process in processes:
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            memory += process.memory_info().rss
+            found.append(process.pid)
     return Usage(tuple(found), memory)
+
+
+def folder_bytes(folder: str) -> int:
+    """Return what lies in a folder on the disk, in blocks as the disk counts."""
+    total = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += 512 * os.lstat(os.path.join(path, name)).st_blocks
+    return total

@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from course_utils.data.package import FOLDER as PACKAGE
@@ -42,6 +42,7 @@ class Sandbox:
             bubblewrap); empty where there are none.
         forks: whether a warm template may fork; not on a Mac, where Metal does not survive a fork.
         syscall_filter: the seccomp filter that each submission gets; None where there is none.
+        work: where each submission gets a folder of its own on the disk; empty where its folders are in memory.
     """
 
     name: str
@@ -51,6 +52,13 @@ class Sandbox:
     scratch: tuple[str, ...]
     forks: bool
     syscall_filter: bytes | None = None
+    work: str = ""
+
+    def in_folder(self, folder: str) -> Sandbox:
+        """Return this sandbox for one submission's folder on the disk."""
+        if self.name == "sandbox-exec":
+            return mac_sandbox(folder)
+        return replace(self, environment=plain_environment(folder))
 
     def command(self, entry: str, descriptor: int) -> list[str]:
         """Return the command that starts an entry of the template module, with one open descriptor."""
@@ -156,13 +164,13 @@ def mac_sandbox(work: str) -> Sandbox:
     places = (sys.prefix, sys.base_prefix, str(PACKAGE))
     readable = tuple(dict.fromkeys((*places, *map(os.path.realpath, places))))
     prefix = ("/usr/bin/sandbox-exec", "-p", seatbelt.profile(readable=readable, writable=(work,)))
-    return Sandbox("sandbox-exec", prefix, plain_environment(work), str(PACKAGE.parent), scratch=(), forks=False)
+    return Sandbox("sandbox-exec", prefix, plain_environment(work), str(PACKAGE.parent), (), forks=False, work=work)
 
 
 def no_sandbox(work: str) -> Sandbox:
     """Describe running student code with the instructor's rights, which `--unsafe` asks for."""
     forks = sys.platform.startswith("linux")
-    return Sandbox("none (--unsafe)", (), plain_environment(work), str(PACKAGE.parent), scratch=(), forks=forks)
+    return Sandbox("none (--unsafe)", (), plain_environment(work), str(PACKAGE.parent), (), forks=forks, work=work)
 
 
 def choose_sandbox(work: str, *, unsafe: bool, system: str = sys.platform, bubblewrap: str | None = None) -> Sandbox:

@@ -11,8 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-_READABLE = ("/System", "/usr", "/Library", "/bin", "/sbin", "/opt", "/private/etc/localtime", "/private/var/db/dyld")
+# not all of /opt/homebrew: databases may lie in its var
+_HOMEBREW = tuple(f"/opt/homebrew/{name}" for name in ("bin", "Cellar", "Frameworks", "lib", "opt"))
+_READABLE = (
+    "/System",
+    "/usr",
+    "/Library",
+    "/bin",
+    "/sbin",
+    *_HOMEBREW,
+    "/private/etc/localtime",
+    "/private/var/db/dyld",
+)
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty")
+# the second was needed on an M1
+_GPU_CLIENTS = ("AGXDeviceUserClient", "IOSurfaceRootUserClient")
 _SERVICES = ("com.apple.MTLCompilerService", "com.apple.system.opendirectoryd.libinfo")
 
 
@@ -37,6 +50,7 @@ def profile(*, readable: Sequence[str], writable: Sequence[str]) -> str:
     paths = " ".join(f"(subpath {quote(path)})" for path in (*_READABLE, *readable, *writable))
     devices = " ".join(f"(literal {quote(path)})" for path in _DEVICES)
     scratch = " ".join(f"(subpath {quote(path)})" for path in writable)
+    clients = " ".join(f"(iokit-user-client-class {quote(name)})" for name in _GPU_CLIENTS)
     services = " ".join(f"(global-name {quote(name)})" for name in _SERVICES)
     return "\n".join(
         [
@@ -48,11 +62,12 @@ def profile(*, readable: Sequence[str], writable: Sequence[str]) -> str:
             "(allow sysctl-read)",
             "(allow file-read-metadata)",
             f"(allow file-read* {paths})",
+            f"(allow file-map-executable {paths})",
             f"(allow file-read* file-write-data {devices})",
             f"(allow file-write* {scratch})",
             "(allow ipc-posix-sem ipc-posix-shm)",
             f"(allow mach-lookup {services})",
-            '(allow iokit-open (iokit-user-client-class "AGXDeviceUserClient"))',
+            f"(allow iokit-open {clients})",
             "(allow iokit-get-properties)",
         ]
     )

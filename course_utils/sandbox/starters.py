@@ -9,6 +9,8 @@ from __future__ import annotations
 import base64
 import json
 import os
+import secrets
+import shutil
 import socket
 import subprocess
 import sys
@@ -19,6 +21,7 @@ from typing import IO, Any
 
 from course_utils.sandbox.connection import Connection, Lines, StudentGone, ask_for_sender
 from course_utils.sandbox.limits import Limits
+from course_utils.sandbox.process_tree import MARK
 from course_utils.sandbox.sandbox import Sandbox, SandboxError
 
 WARM_UP_S = 180.0
@@ -36,9 +39,10 @@ def control_pair() -> tuple[socket.socket, socket.socket]:
     return ours, its
 
 
-def start_message(sandbox: Sandbox, limits: Limits) -> bytes:
+def start_message(sandbox: Sandbox, limits: Limits, folder: str) -> bytes:
     """Write the request that starts a submission."""
     start: dict[str, Any] = {
+        "folder": folder,
         "scratch": list(sandbox.scratch),
         "memory_bytes": limits.memory_bytes,
         "file_bytes": limits.file_bytes,
@@ -50,7 +54,7 @@ def start_message(sandbox: Sandbox, limits: Limits) -> bytes:
     return json.dumps({"start": start}).encode()
 
 
-def ask_for_process(control: socket.socket, sandbox: Sandbox, limits: Limits) -> Lines:
+def ask_for_process(control: socket.socket, sandbox: Sandbox, limits: Limits, folder: str = "") -> Lines:
     """Ask for a submission's process; return the ends of what leads to it.
 
     Raises:
@@ -61,7 +65,7 @@ def ask_for_process(control: socket.socket, sandbox: Sandbox, limits: Limits) ->
     output_fd, its_output = os.pipe()
     report_fd, its_report = os.pipe()
     try:
-        message = start_message(sandbox, limits)
+        message = start_message(sandbox, limits, folder)
         socket.send_fds(control, [message], [its_channel.fileno(), its_output, its_report])
     except OSError:
         channel.close()
@@ -103,7 +107,10 @@ class Interpreter:
     """
 
     def __init__(self, sandbox: Sandbox, entry: str, modules: Sequence[str]) -> None:
-        self.sandbox = sandbox
+        self.mark = secrets.token_hex(8)
+        # one that serves a single submission runs in that submission's folder
+        self.folder = tempfile.mkdtemp(dir=sandbox.work) if entry == "prestarted" and sandbox.work else ""
+        self.sandbox = sandbox = sandbox.in_folder(self.folder) if self.folder else sandbox
         self.errors: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         self.control, other = control_pair()
         try:
@@ -113,7 +120,8 @@ class Interpreter:
                 stdout=self.errors,
                 stderr=self.errors,
                 pass_fds=[other.fileno()],
-                env=dict(sandbox.environment),
+                env=dict(sandbox.environment) | {MARK: self.mark},
+                cwd=self.folder or None,
                 start_new_session=True,
             )
         except OSError as error:
@@ -137,10 +145,11 @@ class Interpreter:
                 self.process.wait(END_PATIENCE_S)  # its last words come with its end
             lines = self.last_lines()
             self.close()
+            advice = "; unprivileged user namespaces may be switched off on this system. Switch them on, grade"
+            advice = advice if self.sandbox.name.startswith("bubblewrap") else ". Grade"
             raise SandboxError(
-                f"{self.sandbox.name} does not work here: {lines or 'it ended without a word'}; unprivileged user "
-                "namespaces may be switched off on this system. Switch them on, grade elsewhere, or pass --unsafe to "
-                "run student code with your own rights"
+                f"{self.sandbox.name} does not work here: {lines or 'it ended without a word'}{advice} elsewhere, or "
+                "pass --unsafe to run student code with your own rights"
             )
 
     def last_lines(self) -> str:
@@ -154,6 +163,8 @@ class Interpreter:
         self.process.kill()
         self.process.wait()
         self.errors.close()
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class SharedTemplate:
@@ -312,7 +323,7 @@ class PrestartedStarter:
         interpreter = self.next
         interpreter.wait_until_warm()
         try:
-            lines = ask_for_process(interpreter.control, self.sandbox, limits)
+            lines = ask_for_process(interpreter.control, self.sandbox, limits, interpreter.folder)
         except OSError as error:
             raise SandboxError(f"the sandbox ended: {interpreter.last_lines() or error}") from error
 
@@ -324,13 +335,13 @@ class PrestartedStarter:
             interpreter.close()
             return -status if status < 0 else status << 8
 
-        connection = Connection(lines, limits, wait_for_end)
+        connection = Connection(lines, limits, wait_for_end, mark=interpreter.mark, disk_folder=interpreter.folder)
         try:
             connection.wait_until_ready()
         except StudentGone as gone:
             connection.close()
             raise SandboxError(f"a submission cannot be shut in: {gone.message}") from None
-        connection.process = connection.process or interpreter.process.pid
+        connection.watch(connection.process or interpreter.process.pid)
         self.next = Interpreter(self.sandbox, "prestarted", self.modules)
         return connection
 

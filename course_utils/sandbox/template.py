@@ -29,7 +29,7 @@ from course_utils.sandbox.process_tree import read_usage
 from course_utils.sandbox.student import make_shell, serve_socket
 from course_utils.sandbox.syscall_filter import load_filter
 
-REQUEST_BYTES = 2**20
+REQUEST_BYTES, MOST_DESCRIPTORS = 2**20, 2**20
 
 
 def load_all(modules: Sequence[str]) -> None:
@@ -153,6 +153,8 @@ def run_student_process(shell: Any, start: dict[str, Any], descriptors: list[int
             namespaces.drop_capabilities()
             namespaces.hide_memory()
             os.chdir(start["scratch"][0])
+        elif start["folder"]:
+            os.chdir(start["folder"])
         redirect_output(output_fd)
         channel = socket.socket(fileno=channel_fd)
         close_others({0, 1, 2, channel.fileno(), report_fd})
@@ -187,7 +189,9 @@ def close_others(kept: set[int]) -> None:
         if descriptor > first:  # an empty range closes everything (CPython 3.11)
             os.closerange(first, descriptor)
         first = descriptor + 1
-    os.closerange(first, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    # "unlimited" is -1 or 2**63 - 1, by system; nobody has a million files open
+    os.closerange(first, soft if 0 <= soft <= MOST_DESCRIPTORS else MOST_DESCRIPTORS)
 
 
 def mapped_bytes() -> int:
