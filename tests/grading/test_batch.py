@@ -27,7 +27,7 @@ from course_utils.grading.reading.collect import collect, read_all
 from course_utils.grading.reading.handed_in import HandedIn
 from course_utils.grading.reading.submission import Submission, read_submission
 from course_utils.grading.reading.submitted import SubmittedFolder
-from course_utils.grading.result import Reason, read_result
+from course_utils.grading.result import Reason, SubmissionResult, TaskResult, read_result
 from course_utils.grading.running import pool
 from course_utils.grading.running.batch import BatchOptions, grade_batch
 from course_utils.grading.running.job import Job, read_job
@@ -410,3 +410,48 @@ def test_a_result_and_its_page_have_one_name(tmp_path):
 
     assert len(pages) == 4
     assert {path.stem for path in folder.glob("*.json")} == pages
+
+
+class Recorded:
+    """An executor that answers at once, and notes when it is asked for what."""
+
+    def __init__(self, log):
+        self.log = log
+
+    def start(self, jobs):
+        """Note it."""
+        self.log.append("workers start")
+
+    def run(self, jobs):
+        """Give every job full points."""
+        for job in jobs:
+            tasks = tuple(TaskResult(check.grade_id, "t", 2.0, 2.0, Reason.OK) for check in ASSIGNMENT.checks)
+            student = job.submission.student
+            self.log.append(f"{student} is graded")
+            yield pool.Answer(job, SubmissionResult(NAME, student, tasks, Reason.OK, digest="d").to_json())
+
+    def stop(self):
+        """Note it."""
+        self.log.append("workers end")
+
+
+def test_results_are_delivered_while_workers_work(tmp_path, monkeypatch):
+    """Workers start before the gradebook is opened, each result is delivered at once, and the end waits for nobody."""
+    log = []
+    root = hand_in(tmp_path / "in", ada=SOLVED, bob=b"{broken", cy=SOLVED)
+    submissions = read_all(collect(root, ASSIGNMENT, Limits()), ASSIGNMENT, Limits())
+    sinks = Sinks(Destinations(ASSIGNMENT, tmp_path, tmp_path / "graded", submissions, None))
+    for name, note in (("open", "sinks open"), ("close", "sinks close")):
+        method = getattr(sinks, name)
+        monkeypatch.setattr(sinks, name, lambda method=method, note=note: (log.append(note), method())[1])
+    write = sinks.write
+    monkeypatch.setattr(sinks, "write", lambda one: (log.append(f"{one.student} is delivered"), write(one))[1])
+    course = Course(ASSIGNMENT, Limits(), "stand-in")
+    batch = grade_batch(course, submissions, tmp_path / "graded", executor=Recorded(log), sinks=sinks)
+
+    assert [one.student for one in batch.results] == ["ada", "bob", "cy"]
+    assert log.index("workers start") < log.index("sinks open") < log.index("bob is delivered")
+    assert log.index("bob is delivered") < log.index("ada is graded")
+    assert log.index("ada is delivered") == log.index("ada is graded") + 2  # the sinks are asked to be open once more
+    assert log.index("ada is delivered") < log.index("cy is graded")
+    assert log[-2:] == ["sinks close", "workers end"]
