@@ -93,6 +93,16 @@ class Assignment:
         """The grade ids of the cells that students write, in order."""
         return tuple(part.grade_id for part in self.parts if part.kind is Kind.STUDENT)
 
+    @cached_property
+    def read_by_people(self) -> dict[str, float]:
+        """The points of the cells that a person grades alone, written answers and task cells, by grade id."""
+        cells = [read_cell(number, cell) for number, cell in enumerate(self.notebook.get("cells", ()), start=1)]
+        return {
+            cell.grade_id: cell.points
+            for cell in cells
+            if cell.grade_id and (cell.graded or cell.task) and not cell.checked
+        }
+
     def ids_for(self, check: Part) -> tuple[str, ...]:
         """Return the student's cells that stand between the check before and this one."""
         place = self.parts.index(check)

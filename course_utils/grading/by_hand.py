@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from course_utils.grading.assignment import Assignment
 from course_utils.grading.books.manual_grades import ManualGrade, ManualGrades
-from course_utils.grading.books.nbgrader_cells import book_notebook
 from course_utils.grading.result import Reason, SubmissionResult, TaskResult
 
 
@@ -22,11 +21,11 @@ def apply_manual_grades(result: SubmissionResult, assignment: Assignment, grades
     comments = _comments_by_check(assignment, grades)
     tasks = [_apply(task, grades.get(task.grade_id, ManualGrade()), comments) for task in result.tasks]
     known = {task.grade_id for task in tasks}
-    for cell in book_notebook(assignment).cells:
-        if (cell.grade or cell.task) and not cell.checked and cell.name not in known:
-            grade = grades.get(cell.name, ManualGrade())
+    for name, points in assignment.read_by_people.items():
+        if name not in known:
+            grade = grades.get(name, ManualGrade())
             reason = Reason.WAITING if grade.points is None else Reason.OK
-            tasks.append(_apply(TaskResult(cell.name, cell.name, 0.0, cell.points, reason), grade, comments))
+            tasks.append(_apply(TaskResult(name, name, 0.0, points, reason), grade, comments))
     return replace(result, tasks=tuple(tasks))
 
 

@@ -193,6 +193,19 @@ def test_written_answers_count_when_a_person_has_read_them(course):
     assert (read.points, read.max_points) == (19.5, 20.0)
 
 
+def test_an_odd_cell_of_the_instructor_stops_no_grading_without_a_gradebook(course):
+    """A locked cell without an id, which nbgrader cannot store, matters to the gradebook alone."""
+    odd = {"cell_type": "code", "source": "1", "metadata": {"nbgrader": {"locked": True}}}
+    assignment = read_assignment(json.dumps(SOURCE | {"cells": [*SOURCE["cells"], odd]}).encode(), NAME)
+    folder = course / "graded" / NAME
+    for url, failures in ((None, 0), (url_of(course), 1)):
+        sinks = Sinks(Destinations(assignment, course, folder, [Submission("ada", {})], url))
+        sinks.open()
+        assert sinks.write(solved("ada")).points == 18.0
+        sinks.close()
+        assert len(sinks.failures) == failures
+
+
 def test_a_gradebook_that_fails_leaves_the_known_manual_grades(course):
     """Where the gradebook cannot be written, the pages keep the manual grades of the delivery before."""
     deliver(course, solved("ada"))
