@@ -129,9 +129,12 @@ def free_disk(snapshot: Snapshot) -> str:
 
 
 def unset(snapshot: Snapshot, name: str) -> str:
-    """Return what removes a variable: in a shell, or in a notebook, whose kernel then has to be restarted."""
+    """Return what removes a variable: in a shell, or in a notebook's first cell.
+
+    A restarted kernel gets JupyterLab's variables again, so the cell has to run before torch loads.
+    """
     if snapshot.in_notebook:
-        return f'import os; os.environ.pop("{name}", None)  # then restart'
+        return f'import os; os.environ.pop("{name}", None)  # in the first cell, after a restart'
     return f"set {name}=" if snapshot.system == "Windows" else f"unset {name}"
 
 
