@@ -14,6 +14,7 @@ import torch.utils._device as default_device
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
 
+from course_utils.emulation.dispatch_counter import tensors_in
 from course_utils.emulation.runtime import Runtime
 from course_utils.emulation.tensor import DENSE_ONLY, DEVICE, is_emulated, is_really_meta
 
@@ -107,9 +108,8 @@ class DeviceFunctionMode(TorchFunctionMode):
             return True
         if not self.meta_in_use:
             return False
-        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
         with torch._C.DisableTorchFunction():
-            return any(map(is_really_meta, tensors))
+            return any(map(is_really_meta, tensors_in((args, kwargs))))
 
 
 def _with_tensors(index: Any) -> Any:

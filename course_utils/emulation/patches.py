@@ -170,11 +170,25 @@ def mps_functions(runtime: Runtime) -> Iterator[Replacement]:
     }
     for name, answer in answers.items():
         yield torch._C, name, answer
+    yield torch._C, "_group_tensors_by_device_and_dtype", _group_tensors
     yield torch.mps, "_default_mps_generator", None
     yield torch, "Generator", GeneratorFactory
     event = _make_event(runtime)
     yield torch.mps, "Event", event
     yield torch.mps.event, "Event", event
+
+
+_grouped_by_torch: Any = torch._C._group_tensors_by_device_and_dtype
+
+
+def _group_tensors(tensors: Any, with_indices: bool = False) -> dict[Any, Any]:
+    """Group tensors as optimizers do, under the device that Python knows instead of the one that C++ hears."""
+    with torch._C.DisableTorchFunction():
+        grouped = _grouped_by_torch(tensors, with_indices)
+        return {
+            (DEVICE if any(t is not None and is_emulated(t) for t in lists[0]) else device, dtype): (lists, indices)
+            for (device, dtype), (lists, indices) in grouped.items()
+        }
 
 
 def _make_event(runtime: Runtime) -> type:

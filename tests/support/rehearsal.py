@@ -160,9 +160,8 @@ def code_cells(path: Path) -> list[tuple[str, str]]:
     return [(cell["id"], "".join(cell["source"])) for cell in cells if cell["cell_type"] == "code"]
 
 
-def run_cells(cells: list[tuple[str, str]], folder: Path) -> list[CellRun]:
-    """Run code cells in one namespace, with the working directory and the import path of their notebook."""
-    namespace: dict[str, Any] = {"__name__": "__main__"}
+def run_cells(cells: list[tuple[str, str]], folder: Path, namespace: dict[str, Any]) -> list[CellRun]:
+    """Run code cells until one raises, with the working directory and the import path of their notebook."""
     runs: list[CellRun] = []
     threads = torch.get_num_threads()
     with contextlib.chdir(folder), mock.patch.object(sys, "path", [str(folder), *sys.path]):
