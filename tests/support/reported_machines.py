@@ -325,6 +325,12 @@ PACKAGES = (
         exit_code=1,
     ),
     Machine(
+        "iCloud hid a link that this Python follows all the same",
+        mac(hidden_files=("lib/python3.12/site-packages/__editable__.course.pth",), python="3.12.1"),
+        None,
+        exit_code=0,
+    ),
+    Machine(
         "Python 3.15 without torch",
         mac(python="3.15.0", **NO_TORCH),
         "python-out-of-range",

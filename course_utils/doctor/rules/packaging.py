@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from course_utils.doctor.findings import Diagnosis
+from course_utils.doctor.requirements import known
 from course_utils.doctor.rules import Rule
 from course_utils.doctor.rules.commands import fresh_environment, python_name, start_lab, usable_path
 from course_utils.doctor.rules.conditions import environment_of, is_mac
@@ -120,8 +121,9 @@ def _unset(snapshot: Snapshot, name: str) -> str | None:
 
 def hidden_files(snapshot: Snapshot) -> Diagnosis | None:
     """Python skips .pth files that macOS hides, and with them packages that they link, such as the course."""
-    hidden = snapshot.hidden_files or ()
-    if not hidden:
+    hidden, python = snapshot.hidden_files or (), known(snapshot.python)
+    first = {(3, 11): "3.11.8", (3, 12): "3.12.2"}.get(python.line, "3.13") if python else "0"
+    if not hidden or (python is not None and not python.at_least(first)):
         return None
     return Diagnosis(
         severity="warning",
