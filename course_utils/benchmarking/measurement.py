@@ -225,6 +225,6 @@ def _warn_of_rate(timing: Timing) -> list[str]:
     if rate <= PEAK_TOLERANCE * timing.peak_flops:
         return []
     return [
-        f"implausibly fast: {rate / 1e12:.2f} TFLOP/s is above the chip's peak of {timing.peak_flops / 1e12:.2f}; the "
-        "clock was probably read before the device had finished"
+        f"implausibly fast: {rate / 1e12:.2f} TFLOP/s is above the {timing.peak_flops / 1e12:.2f} "
+        "that this chip can do at most; the clock was probably read before the device had finished"
     ]

@@ -14,6 +14,9 @@ from course_utils.devices.machine import this_chip
 # one multiply and one add for each of 128 float32 lanes of a GPU core in each clock cycle, M1 to M4
 # (source in chips.json); float16 runs at the same rate there
 FLOP_PER_CORE_AND_CYCLE = 256
+# above every published GPU clock of M1 to M5 (at most 1.7 GHz), and above the matrix units of the M5's cores
+FASTER_THAN_ANY_MHZ = 2500
+MORE_THAN_ANY_FLOP_PER_CORE_AND_CYCLE = 8 * FLOP_PER_CORE_AND_CYCLE
 
 
 @dataclass(frozen=True)
@@ -73,22 +76,31 @@ def find_chip(brand: str) -> Chip | None:
     return next((chip for chip in all_chips() if chip.name == name), None)
 
 
+def certain_bound_flops(gpu_cores: int) -> float:
+    """Return a rate that no Apple GPU with this many cores reaches, whatever its clock, FLOP/s.
+
+    It is far above the real peak, and still catches a clock that was read before the GPU had finished.
+    """
+    return gpu_cores * FASTER_THAN_ANY_MHZ * 1e6 * MORE_THAN_ANY_FLOP_PER_CORE_AND_CYCLE
+
+
 def peak_flops_here(device_type: str) -> float | None:
-    """Return the published peak of this machine's device, FLOP/s in float32.
+    """Return what this machine's device certainly does not exceed, FLOP/s.
 
     Args:
-        device_type: "mps", "cuda" or "cpu"; only MPS has a published peak here.
+        device_type: "mps", "cuda" or "cpu"; only MPS has a bound here.
 
     Returns:
-        FLOP/s, or None where none is known.
+        The published float32 peak of the chip; for a chip without a published clock `certain_bound_flops`; None where
+        nothing is known.
     """
     brand = this_chip()
     if device_type != "mps" or brand is None:
         return None
-    chip = find_chip(brand)
-    if chip is None:
-        return None
     import torch
 
     # get_core_count: torch 2.9 and newer
-    return chip.peak_flops(torch.backends.mps.get_core_count())
+    gpu_cores = torch.backends.mps.get_core_count()
+    chip = find_chip(brand)
+    published = None if chip is None else chip.peak_flops(gpu_cores)
+    return certain_bound_flops(gpu_cores) if published is None else published

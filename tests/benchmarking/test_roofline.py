@@ -35,7 +35,7 @@ def test_share_of_the_roof():
     assert roofline().share(slow_product) == pytest.approx(0.5)
 
 
-def test_above_the_roof_is_doubted():
+def test_above_the_roof_is_a_warning():
     """What is clearly faster than the roof allows is named; a little above is the ceilings' own uncertainty."""
     impossible = MeasuredOperation("cached add", flop=1e9, n_bytes=12e9, seconds=0.04)
     good = MeasuredOperation("add", flop=1e9, n_bytes=12e9, seconds=0.11)

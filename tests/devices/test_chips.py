@@ -36,7 +36,7 @@ def test_peak_of_the_m1_pro():
 
 
 def test_peak_without_clock_is_unknown():
-    """A chip without a published clock has no peak, so nothing is accused of exceeding it."""
+    """A chip without a published clock has no peak, so nothing is held against it."""
     assert chips.find_chip("M5").peak_flops() is None
 
 
@@ -59,3 +59,19 @@ def test_peak_on_a_described_mac(monkeypatch):
 
     assert chips.peak_flops_here("mps") == pytest.approx(24 * 256 * 1296e6)
     assert chips.peak_flops_here("cpu") is None
+
+
+@pytest.mark.parametrize(
+    "brand", ["Apple M3", "Apple M3 Pro", "Apple M3 Ultra", "Apple M4", "Apple M5", "Apple M9 Max"]
+)
+def test_a_chip_without_a_published_clock_has_a_bound(monkeypatch, brand):
+    """A time that would need 17 PFLOP/s is above what any chip does; the real peaks are far below the bound."""
+    import torch
+
+    cores = 80 if "Ultra" in brand else 10
+    monkeypatch.setattr(chips, "this_chip", lambda: brand)
+    monkeypatch.setattr(torch.backends.mps, "get_core_count", lambda: cores)
+    bound = chips.peak_flops_here("mps")
+
+    assert bound < 17e15
+    assert bound > 5 * chips.FLOP_PER_CORE_AND_CYCLE * cores * 1.7e9
