@@ -24,11 +24,11 @@ from tqdm import tqdm
 
 from course_utils import estimate_memory, load_workload, workload_names
 from course_utils.memory.measured import measure_cpu_peak
-from course_utils.memory.settings import MakeOptimizer
+from course_utils.memory.settings import OptimizerFactory
 from course_utils.reporting.tables import text_table
 from course_utils.reporting.units import format_bytes, format_duration
 
-OPTIMIZERS: dict[str, MakeOptimizer] = {
+OPTIMIZERS: dict[str, OptimizerFactory] = {
     "sgd-momentum": lambda parameters: torch.optim.SGD(parameters, lr=1e-4, momentum=0.9),
     "adamw": torch.optim.AdamW,
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from course_utils.memory.footprint import BatchPeaks, MemoryEstimate
-from course_utils.memory.settings import EstimateMode, EstimateSettings, Loss, MakeOptimizer, RouteDevice
+from course_utils.memory.settings import EstimateMode, EstimateSettings, Loss, OptimizerFactory, RouteDevice
 
 if TYPE_CHECKING:
     import torch
@@ -22,7 +22,7 @@ def estimate_memory(
     *,
     mode: EstimateMode = "train",
     dtype: torch.dtype | None = None,
-    optimizer: str | MakeOptimizer = "adamw",
+    optimizer: str | OptimizerFactory = "adamw",
     loss: Loss | None = None,
     device: RouteDevice = "mps",
     batch_dimension: int | None = 0,

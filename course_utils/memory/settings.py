@@ -20,7 +20,7 @@ RouteDevice = Literal["mps", "cpu"]
 DEVICES: tuple[RouteDevice, ...] = get_args(RouteDevice)
 OPTIMIZERS = ("adamw", "adam", "sgd", "sgd-momentum", "none")
 
-MakeOptimizer = Callable[["list[nn.Parameter]"], "torch.optim.Optimizer"]
+OptimizerFactory = Callable[["list[nn.Parameter]"], "torch.optim.Optimizer"]
 Loss = Callable[[Any], "torch.Tensor"]
 
 
@@ -34,7 +34,7 @@ class EstimateSettings:
 
     mode: EstimateMode = "train"
     dtype: torch.dtype | None = None
-    optimizer: str | MakeOptimizer = "adamw"
+    optimizer: str | OptimizerFactory = "adamw"
     loss: Loss | None = None
     device: RouteDevice = "mps"
     batch_dimension: int | None = 0
@@ -81,13 +81,13 @@ class EstimateSettings:
             self.optimizer if isinstance(self.optimizer, str) else getattr(self.optimizer, "__name__", "an optimizer")
         )
 
-    def make_optimizer(self) -> MakeOptimizer | None:
+    def make_optimizer(self) -> OptimizerFactory | None:
         """Return a function that makes the optimizer, or None for no optimizer step."""
         import torch
 
         if not isinstance(self.optimizer, str):
             return self.optimizer
-        made: dict[str, MakeOptimizer | None] = {
+        made: dict[str, OptimizerFactory | None] = {
             "adamw": torch.optim.AdamW,
             "adam": torch.optim.Adam,
             "sgd": lambda parameters: torch.optim.SGD(parameters, lr=0.1),

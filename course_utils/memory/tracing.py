@@ -15,7 +15,7 @@ from torch.nn import functional
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from course_utils.memory.ledger import StorageLedger, storages_of
-from course_utils.memory.settings import EstimateSettings, MakeOptimizer
+from course_utils.memory.settings import EstimateSettings, OptimizerFactory
 from course_utils.memory.stand_ins import StandIn, stand_in, stand_in_parameters, tracing_context
 
 FORWARD, BACKWARD, UPDATE = "forward pass", "backward pass", "optimizer step"
@@ -224,7 +224,7 @@ class _Run:
         for tensor in tensors_in(list(self.optimizer.state.values()) if self.optimizer is not None else []):
             self.ledger.file(tensor, "optimizer state", only_from="workspace")
 
-    def _warm_optimizer(self, make: MakeOptimizer) -> torch.optim.Optimizer:
+    def _warm_optimizer(self, make: OptimizerFactory) -> torch.optim.Optimizer:
         """Make an optimizer and let it take one step, so that its state exists."""
         optimizer = make(list(self.trained.values()))
         for parameter in self.with_gradient.values():
