@@ -98,6 +98,9 @@ def part_problem(words, snapshot):
         f"Windows has no {program}": program in ("make", "unset", "export") and snapshot.system == "Windows",
         "an environment of uv has no pip": by_pip and kind == "uv",
         "this Python is externally managed": by_pip and kind == "system" and snapshot.externally_managed,
+        "the lessons need a torch that loads": words[:2] == ["course", "lab"]
+        and snapshot.system != "Darwin"
+        and (snapshot.torch == "none" or snapshot.torch_import not in (None, "ok")),
         "nothing says that there is a .venv": program == "rm" and not (snapshot.prefix or "").endswith("/.venv"),
     }
     reason = next((reason for reason, so in wrong.items() if so), None)

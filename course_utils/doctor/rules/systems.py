@@ -69,9 +69,19 @@ def wsl(snapshot: Snapshot) -> Diagnosis | None:
         how_known=f"system is Linux, its kernel is {snapshot.kernel}",
         fix="Work through the lessons on the CPU, or on CUDA with an NVIDIA GPU and its Windows driver; for MPS use a "
         "Mac.",
-        command=start_lab(snapshot),
+        command=_begin(snapshot),
         source="PyTorch's MPS notes: macOS only (torch 1.12 to 2.15)",
     )
+
+
+def _torch_fails(snapshot: Snapshot) -> bool:
+    """Return whether there is no torch here that loads."""
+    return snapshot.torch_import not in (None, "ok") or snapshot.torch == NONE
+
+
+def _begin(snapshot: Snapshot) -> str:
+    """Return the command that opens the lessons; it sets the course up first where torch does not load."""
+    return "make lab" if _torch_fails(snapshot) else start_lab(snapshot)
 
 
 def linux(snapshot: Snapshot) -> Diagnosis | None:
@@ -79,8 +89,7 @@ def linux(snapshot: Snapshot) -> Diagnosis | None:
     if snapshot.system != "Linux" or mac_marks(snapshot) or wsl(snapshot):
         return None
     device = "CUDA" if snapshot.cuda_state == "usable" else "the CPU"
-    torch_fails = snapshot.torch_import not in (None, "ok") or snapshot.torch == NONE
-    first = "Get torch to load first, see below. Then work" if torch_fails else "Work"
+    first = "Get torch to load first, see below. Then work" if _torch_fails(snapshot) else "Work"
     desktop = "; the kernel is Docker Desktop's: is a Mac around it?" if "linuxkit" in (snapshot.kernel or "") else ""
     native = " Apple's GPU has no Metal under Linux." if "asahi" in (snapshot.kernel or "") else ""
     return Diagnosis(
@@ -89,7 +98,7 @@ def linux(snapshot: Snapshot) -> Diagnosis | None:
         what="This is Linux: MPS exists only on macOS with an Apple chip." + native,
         how_known=f"system is Linux, machine {snapshot.machine or 'unknown'}" + desktop,
         fix=f"{first} through the lessons on {device}: every cell runs here; for MPS, set the course up on a Mac.",
-        command=start_lab(snapshot),
+        command=_begin(snapshot),
         source="PyTorch's MPS notes: macOS only (torch 1.12 to 2.15)",
     )
 
