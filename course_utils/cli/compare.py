@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", help="where to compare (default: the picked device)")
     parser.add_argument("--train", action="store_true", help="leave the model in training mode (default: .eval())")
     parser.add_argument("--no-gradients", action="store_true", help="compare outputs only")
+    parser.add_argument(
+        "--largest",
+        type=int,
+        metavar="N",
+        help="try sizes up to N elements in the largest input, and twice the given size in any case (default: 131072; "
+        "0: none above the given size)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     known.add_arguments(parser)
 
@@ -121,6 +130,23 @@ def source_of(model: str, *, evaluating: bool) -> str:
     )
 
 
+def _progress() -> Callable[[str], None] | None:
+    """Return what shows the question being asked in the last line of a terminal, or None without one."""
+    if not sys.stderr.isatty():
+        return None
+    started = time.monotonic()
+
+    def show(question: str) -> None:
+        print(f"\r\033[K{time.monotonic() - started:4.0f} s  {question[:60]}", end="", file=sys.stderr, flush=True)
+
+    return show
+
+
+def _clear_progress() -> None:
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Compare and report.
 
@@ -131,10 +157,13 @@ def run(arguments: argparse.Namespace) -> int:
         return known.run(arguments)
     if arguments.model is None or not arguments.input:
         raise UsageError("give FILE.py:make_model and --input SHAPE, or --known alone for the publicly known faults")
+    if arguments.largest is not None and arguments.largest < 0:
+        raise UsageError(f"--largest is {arguments.largest}; it has to be 0 or more elements")
     require_torch()
     import torch
 
     from course_utils.numerics import compare_numerics
+    from course_utils.numerics.run import LARGEST_ELEMENTS
 
     dtypes = parse_dtypes(arguments.dtype)
     inputs = draw_inputs(arguments.input, arguments.input_dtype, arguments.integers_below)
@@ -148,9 +177,13 @@ def run(arguments: argparse.Namespace) -> int:
             dtypes=dtypes,
             label=arguments.model,
             gradients=not arguments.no_gradients,
+            largest_elements=LARGEST_ELEMENTS if arguments.largest is None else arguments.largest,
+            progress=_progress(),
             source=source_of(arguments.model, evaluating=evaluating),
         )
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
+    finally:
+        _clear_progress()
     print(json.dumps(report.to_dict(), indent=2) if arguments.json else report)
     return 0 if report.clean else 1

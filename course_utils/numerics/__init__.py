@@ -6,13 +6,13 @@ print(compare_numerics(torch.nn.functional.silu, (torch.randn(8, 16),), device="
 
 from course_utils.numerics.questions.layers import NonFiniteLayer, first_nonfinite_layer
 from course_utils.numerics.reference.differences import OutputDifference, compare_outputs
-from course_utils.numerics.reference.tolerance import ToleranceRule
 from course_utils.numerics.report.findings import KINDS, NumericsFinding
 from course_utils.numerics.report.numerics_report import NumericsCase, NumericsReport
 from course_utils.numerics.run import compare_numerics
 from course_utils.numerics.running.faulty import FAULTS, FaultyDevice
 from course_utils.numerics.running.runners import DeviceRunner, TorchDevice
-from course_utils.numerics.tensors.inputs import draw, lay_out
+from course_utils.numerics.tensors.inputs import draw
+from course_utils.numerics.tensors.layouts import lay_out
 
 __all__ = [
     "FAULTS",
@@ -24,7 +24,6 @@ __all__ = [
     "NumericsFinding",
     "NumericsReport",
     "OutputDifference",
-    "ToleranceRule",
     "TorchDevice",
     "compare_numerics",
     "compare_outputs",

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from course_utils.numerics import compare_outputs
-from course_utils.numerics.reference.tolerance import ErrorBound
+from course_utils.numerics.reference.limits import ErrorBound
 from course_utils.numerics.tensors.leaves import OutputLeaf, flatten, same_bits
 
 

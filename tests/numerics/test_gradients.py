@@ -5,7 +5,9 @@ import torch
 from torch import nn
 
 from course_utils.numerics import FaultyDevice, TorchDevice, compare_numerics, draw
-from course_utils.numerics.questions.gradients import StepOf, cotangents_for, slope_disagreement, transposed_parameters
+from course_utils.numerics.questions.gradients import StepOf, slope_disagreement
+from course_utils.numerics.questions.layouts import parameters_laid_out
+from course_utils.numerics.running.observed import cotangents_for
 
 CPU = TorchDevice("cpu")
 
@@ -78,6 +80,7 @@ def test_optimizer_step_on_a_transposed_parameter():
     assert report.findings[0].case == "optimizer step, transposed parameters"
     assert "parameter weight did not move" in report.findings[0].sentence
     assert {case.name: case.agrees for case in report.cases}["optimizer step"]
+    assert not {case.name: case.agrees for case in report.cases}["optimizer step, transposed parameters"]
 
 
 def test_honest_step_moves_a_transposed_parameter():
@@ -85,7 +88,7 @@ def test_honest_step_moves_a_transposed_parameter():
     torch.manual_seed(0)
     layer = nn.Linear(3, 2)
     x, weights = draw(4, 3), draw(4, 2, seed=1)
-    turned = StepOf(transposed_parameters(layer), 1)
+    turned = StepOf(parameters_laid_out(layer, "transposed"), 1)
     plain = StepOf(layer, 1)(x, weights)
 
     assert not turned.fn.weight.is_contiguous()

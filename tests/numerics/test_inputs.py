@@ -4,17 +4,10 @@ import pytest
 import torch
 
 from course_utils.numerics import compare_numerics, draw, lay_out
-from course_utils.numerics.tensors.inputs import (
-    LAYOUTS,
-    cast_inputs,
-    elements,
-    fresh,
-    leading_size,
-    move,
-    past_float32,
-    resize,
-    with_layout,
-)
+from course_utils.numerics.tensors.inputs import cast_inputs, elements, fresh, move
+from course_utils.numerics.tensors.layouts import EXPANDED, LAYOUTS, SAME_VALUES, differs_in_memory, with_layout
+from course_utils.numerics.tensors.resizing import leading_size, resize
+from course_utils.numerics.tensors.special_values import with_values
 
 
 def test_draw_is_the_same_every_time():
@@ -58,14 +51,32 @@ def test_comparing_leaves_the_random_state_alone():
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_layouts_change_strides_and_not_shapes(layout):
-    """Each layout is not contiguous; transposed and sliced keep the values, expanded repeats the first row."""
-    x = draw(4, 6)
+def test_layouts_change_memory_and_not_shapes(layout):
+    """Each layout is a view; all but the expanded ones keep the values."""
+    x = draw(2, 3, 4, 5)
     y = lay_out(x, layout)
 
     assert y.shape == x.shape
-    assert not y.is_contiguous()
-    assert torch.equal(y, x[:1].expand(4, 6) if layout == "expanded" else x)
+    assert differs_in_memory(y)
+    if layout in SAME_VALUES:
+        assert torch.equal(y, x)
+    else:
+        assert y.stride()[int(layout[-1])] == 0
+
+
+def test_layouts_that_real_faults_needed():
+    """Rows with steps, permuted heads, channels_last, a slice of five dimensions and an offset are among them."""
+    weight, image = draw(6, 4), draw(2, 3, 4, 5)
+
+    assert lay_out(weight, "sliced rows").stride() == (8, 1)
+    assert lay_out(image, "permuted").transpose(1, 2).is_contiguous()
+    assert lay_out(image, "channels_last").is_contiguous(memory_format=torch.channels_last)
+    assert lay_out(image, "slice of more dimensions").storage_offset() > 0
+    assert lay_out(image, "sliced everywhere").stride() == (16 * 60, 8 * 20, 4 * 5, 2)
+    offset = lay_out(image, "storage offset")
+    assert offset.is_contiguous()
+    assert offset.storage_offset() > 0
+    assert len(EXPANDED) == 4
 
 
 def test_sliced_neighbours_are_other_values():
@@ -90,17 +101,18 @@ def test_copies_keep_strides(layout, change):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_moving_keeps_strides(layout):
-    """A sliced or expanded tensor arrives with its strides, which Tensor.to alone would not keep."""
+def test_moving_keeps_strides_and_offset(layout):
+    """A sliced, shifted or expanded tensor arrives as it lies, which Tensor.to alone would not keep."""
     x = lay_out(draw(4, 6), layout)
 
     assert move(x, "cpu").stride() == x.stride()
+    assert move(x, "cpu").storage_offset() == x.storage_offset()
     assert torch.equal(move(x, "cpu"), x)
 
 
 def test_unknown_layout():
     """A misspelt layout is one sentence."""
-    with pytest.raises(ValueError, match="layout is 'turned'; there are transposed"):
+    with pytest.raises(ValueError, match="layout is 'turned'; there are storage offset"):
         with_layout((draw(2, 2),), "turned")
 
 
@@ -112,14 +124,14 @@ def test_scalars_have_no_other_layout():
 def test_resize_cuts_and_repeats():
     """Only tensors of the leading size change; repeated numbers differ a little, so that errors do not line up."""
     x, weight = draw(4, 3), draw(5, 3)
-    smaller, same = resize((x, weight), 2)
-    assert leading_size((x, weight)) == 5
+    cut_weight, same = resize((weight, x), 2)
+    assert leading_size((weight, x)) == 5
 
     cut, kept = resize((x, draw(2, 3)), 2)
     assert cut.shape == (2, 3)
     assert kept.shape == (2, 3)
-    assert smaller.shape == (4, 3)
-    assert same.shape == (2, 3)
+    assert cut_weight.shape == (2, 3)
+    assert same.shape == (4, 3)
 
     (longer,) = resize((x,), 10)
     assert longer.shape == (10, 3)
@@ -131,8 +143,8 @@ def test_resize_cuts_and_repeats():
 
 def test_large_integers_are_odd_and_even():
     """Past 2**24 float32 loses odd numbers; inputs that hold integers get both kinds."""
-    (large,) = past_float32((torch.arange(6),))
+    (large,) = with_values((torch.arange(6),), "integers past 2**24")
 
     assert int(large.min()) >= 2**24
     assert set((large % 2).tolist()) == {0, 1}
-    assert past_float32((draw(3),)) is None
+    assert with_values((draw(3),), "integers past 2**24") is None

@@ -36,18 +36,13 @@ def test_absent_device_is_refused_with_its_reason(no_mps):
 
 
 def test_order_of_the_questions():
-    """The inputs as given come first, then strides, then gradients and the step."""
+    """The inputs as given come first, then values, strides, sizes and the step."""
     torch.manual_seed(0)
     names = [case.name for case in compare_numerics(nn.Linear(3, 2), (draw(4, 3),), device="cpu").cases]
+    wanted = ["as given", "gradient", "other values", "NaN", "storage offset inputs", "gradient, transposed inputs"]
+    wanted += ["transposed parameters", "expanded dimension 0 inputs", "leading size 1", "optimizer step"]
 
-    assert names[:5] == ["as given", "transposed inputs", "sliced inputs", "expanded inputs", "transposed parameters"]
-    assert names[5:] == [
-        "gradient",
-        "gradient, transposed inputs",
-        "gradient, sliced inputs",
-        "optimizer step",
-        "optimizer step, transposed parameters",
-    ]
+    assert [name for name in names if name in wanted] == wanted
 
 
 def test_nan_in_the_reference():
@@ -149,7 +144,7 @@ def test_reference_falls_back_to_float32():
     report = compare_numerics(lambda x: x @ weight, (draw(2, 3),), device="cpu")
 
     assert report.clean
-    assert "the float32 reference" in str(report)
+    assert report.references == {"float32": "float32"}
 
 
 def test_callable_that_does_not_run():
@@ -176,11 +171,12 @@ def test_senseless_arguments(arguments, options, error, words):
 
 
 def test_several_dtypes_in_one_report():
-    """Each dtype has its own tolerance and its own cases."""
+    """Each dtype has its own rule and its own cases."""
     report = compare_numerics(torch.tanh, (draw(3, 4),), device="cpu", dtypes=[torch.float32, torch.float16])
 
     assert {case.dtype for case in report.cases} == {"float32", "float16"}
-    assert len(report.tolerances) == 2
+    assert len(report.rules()) == 2
+    assert [asked.dtype for asked in report.asked] == ["float32", "float16"]
 
 
 def test_nested_inputs_and_outputs():
@@ -239,7 +235,8 @@ def test_nothing_copies_without_waiting():
 
     paths = [*(ROOT / "course_utils").rglob("*.py"), *(ROOT / "notebooks").glob("*.ipynb")]
     paths += [*(ROOT / "solutions").rglob("*.ipynb"), *(ROOT / "benchmarks").glob("*.py")]
-    found = [path.name for path in paths if copies_without_waiting(path)]
+    # the suite of known faults asks for exactly this one
+    found = [path.name for path in paths if "known_faults" not in path.parts and copies_without_waiting(path)]
 
     assert len(paths) > 10
     assert found == []

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from course_utils.numerics.reference.answer import Reference
-from course_utils.numerics.reference.tolerance import ErrorBound
+from course_utils.numerics.questions.session import ComparisonRecord, FailingInputs
+from course_utils.numerics.reference.expected import Expected
+from course_utils.numerics.reference.limits import ErrorBound
+from course_utils.numerics.running.attempts import Answer, Refusal, attempt
 from course_utils.numerics.running.runners import DeviceRunner, Fn, run_on_cpu
+from course_utils.numerics.running.seeds import set_seed
 from course_utils.numerics.tensors.inputs import Inputs
 from course_utils.numerics.tensors.leaves import OutputLeaf, flatten
+from course_utils.reporting.error_text import first_line
 
 MOST_POSITIONS = 16
 
@@ -80,31 +86,31 @@ def causal_dims(fn: Fn, inputs: Inputs) -> tuple[int, ...]:
     Returns:
         The dimensions along which later tokens change no earlier output while the first token changes a later one.
     """
-    found = []
     tensors = [leaf for leaf in tree_leaves(list(inputs)) if isinstance(leaf, torch.Tensor)]
-    for dim in range(max((t.dim() for t in tensors), default=0)):
-        length = token_count(inputs, dim)
-        base = _leaves(fn, inputs)
-        if length < 2 or not _token_leaves(base, dim, length):
-            continue
-        try:
-            # the first token alone: everything changed, then everything after it restored
-            other = change_from(inputs, dim, 0)
-            alone = _merge(other, inputs, dim, length)
-            spreads = _first_change(_leaves(fn, alone), base, dim, length, start=1) is not None
-            cuts = {length // 2, length - 1} - {0}
-            causal = all(
-                _first_change(_leaves(fn, change_from(inputs, dim, cut)), base, dim, length, stop=cut) is None
-                for cut in cuts
-            )
-        except Exception:  # other values may be no valid input
-            continue
-        if spreads and causal:
-            found.append(dim)
-    return tuple(found)
+    base = attempt(lambda: run_on_cpu(fn, inputs))
+    if isinstance(base, Refusal):
+        return ()
+    return tuple(dim for dim in range(max((t.dim() for t in tensors), default=0)) if _is_causal(fn, inputs, dim, base))
 
 
-def find_leak(runner: DeviceRunner, fn: Fn, inputs: Inputs, dim: int, reference: Reference) -> TokenLeak | None:
+def _is_causal(fn: Fn, inputs: Inputs, dim: int, base: Answer) -> bool:
+    length = token_count(inputs, dim)
+    if length < 2 or not _token_leaves(base, dim, length):
+        return False
+    # the first token alone: everything changed, then everything after it restored
+    alone = attempt(lambda: run_on_cpu(fn, _merge(change_from(inputs, dim, 0), inputs, dim, length)))
+    if isinstance(alone, Refusal) or _first_change(alone, base, dim, length, start=1) is None:
+        return False
+    for cut in {length // 2, length - 1} - {0}:
+        changed = attempt(functools.partial(run_on_cpu, fn, change_from(inputs, dim, cut)))
+        if isinstance(changed, Refusal) or _first_change(changed, base, dim, length, stop=cut) is not None:
+            return False
+    return True
+
+
+def find_leak(
+    runner: DeviceRunner, fn: Fn, inputs: Inputs, dim: int, bounds: Callable[[], tuple[ErrorBound, ...]]
+) -> TokenLeak | None:
     """Change future tokens on the device, one position after the other, and look for changed earlier outputs.
 
     Args:
@@ -112,7 +118,7 @@ def find_leak(runner: DeviceRunner, fn: Fn, inputs: Inputs, dim: int, reference:
         fn: the callable in the device's dtype.
         inputs: its inputs in that dtype.
         dim: the dimension of the tokens.
-        reference: its bounds say which change is only rounding.
+        bounds: computes which change is only rounding, one bound for each output; called where something changed.
 
     Returns:
         The leak, or None.
@@ -125,10 +131,42 @@ def find_leak(runner: DeviceRunner, fn: Fn, inputs: Inputs, dim: int, reference:
     cuts = sorted({*range(1, min(length, MOST_POSITIONS + 1)), *range(1, length, step)})
     for cut in cuts:
         changed = flatten(runner.run(fn, change_from(inputs, dim, cut)))
-        first = _first_change(changed, base, dim, length, stop=cut, bounds=reference.bounds)
+        if _first_change(changed, base, dim, length, stop=cut) is None:
+            continue
+        first = _first_change(changed, base, dim, length, stop=cut, bounds=bounds())
         if first is not None:
             seen.append((cut, first))
     return TokenLeak(dim, length, tuple(seen), _block(seen, cuts)) if seen else None
+
+
+def check_causality(record: ComparisonRecord, inputs: Inputs, expected: Expected, causal: bool | int | None) -> bool:
+    """Change future tokens; return whether an earlier output changed."""
+    if causal is False:
+        return False
+    setting = record.setting
+    case = "future tokens changed"
+    dims = causal_dims(expected.exact.fn, expected.inputs)
+    wanted = dims if causal is None or causal is True else (causal,)
+    if causal is not None and not set(wanted) & set(dims):
+        text = "the callable itself is not causal: the reference on the CPU leaks too"
+        record.find("leaks future tokens", text, case)
+        return False
+    for dim in wanted:
+        set_seed(setting.seed)
+        record.progress(case)
+        fn = expected.call.observed(setting.lower)
+        fn.gradients = False
+        try:
+            leak = find_leak(setting.runner, fn, inputs, dim, lambda: expected.bounds)
+        except RuntimeError as error:
+            record.find("refused", f"the device raises {first_line(error)} for other tokens", case)
+            return True
+        record.values["later tokens changed"] = None
+        if leak is not None:
+            record.find("leaks future tokens", str(leak), case, index=leak.seen[0])
+            record.shown.append(FailingInputs(inputs))
+            return True
+    return False
 
 
 def _block(seen: list[tuple[int, int]], cuts: list[int]) -> int | None:
@@ -137,10 +175,6 @@ def _block(seen: list[tuple[int, int]], cuts: list[int]) -> int | None:
         if all(leaks.get(cut) == (cut // size * size if cut % size else None) for cut in cuts):
             return size
     return None
-
-
-def _leaves(fn: Fn, inputs: Inputs) -> tuple[OutputLeaf, ...]:
-    return flatten(run_on_cpu(fn, inputs))
 
 
 def _token_leaves(leaves: tuple[OutputLeaf, ...], dim: int, length: int) -> list[int]:

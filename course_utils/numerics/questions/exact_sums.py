@@ -15,9 +15,12 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from course_utils.numerics.questions.session import ComparisonRecord, FailingInputs
+from course_utils.numerics.running.attempts import Answer, Refusal, attempt
+from course_utils.numerics.running.observed import ObservedCall
 from course_utils.numerics.running.runners import DeviceRunner, Fn, at_dtype, run_on_cpu
+from course_utils.numerics.running.seeds import set_seed
 from course_utils.numerics.tensors.inputs import Inputs, cast_inputs
-from course_utils.numerics.tensors.leaves import flatten
 
 MOST_PARTS = 64
 FINEST = 2.0**-20
@@ -83,6 +86,8 @@ class _Probe:
             for parameter in self.fn.parameters():
                 parameter.data = _signs(parameter.data, generator)
         self.exact_fn = at_dtype(self.fn, torch.float64)
+        self.asked = ObservedCall(self.fn, len(inputs), gradients=False, dtype=dtype)
+        self.answered = ObservedCall(self.exact_fn, len(inputs), gradients=False, dtype=dtype)
         self.inputs = tuple(tree_map_only(torch.Tensor, lambda t: _signs(t, generator), list(inputs)))
         self.first = next(leaf for leaf in tree_leaves(list(self.inputs)) if _is_float(leaf))
 
@@ -94,56 +99,115 @@ class _Probe:
     def ask(self, keep: torch.Tensor) -> tuple[float, float] | None:
         """Compare one part: (on device, expected) where they differ, None where they agree or nothing can be said."""
         inputs = self.masked(keep)
-        with _Watch(self.dtype) as watch:
-            right = flatten(run_on_cpu(self.exact_fn, cast_inputs(inputs, torch.float64)))
-        if not watch.exact:
+        right = self._exact(inputs)
+        if right is None:
             return None
-        yours = flatten(self.runner.run(self.fn, inputs))
-        for mine, exact in zip(yours, right, strict=False):
-            if (
-                not exact.tensor.is_floating_point()
-                or mine.tensor.shape != exact.tensor.shape
-                or mine.tensor.is_complex()
-            ):
+        leaves, grain = right
+        yours = attempt(lambda: self.runner.run(self.asked, inputs))
+        if isinstance(yours, Refusal):
+            raise _DeviceRefusedError(yours)
+        for mine, exact in zip(yours, leaves, strict=False):
+            if not exact.path.startswith("output") or not exact.tensor.is_floating_point():
                 continue
-            wrong = (mine.tensor.double() - exact.tensor.double()).abs() >= watch.grain / 2
+            if mine.tensor.shape != exact.tensor.shape:
+                continue
+            if mine.tensor.is_complex():
+                continue
+            wrong = ~((mine.tensor.double() - exact.tensor.double()).abs() < grain / 2)
             if bool(wrong.any()):
                 return float(mine.tensor[wrong][0]), float(exact.tensor[wrong][0])
         return None
 
+    def leaves_out(self, keep: torch.Tensor, place: int) -> bool:
+        """Return whether the device's answer is exactly the right one without this element."""
+        without = keep.clone().view(-1)
+        without[place] = False
+        whole, right = self._exact(self.masked(keep)), self._exact(self.masked(without.view(keep.shape)))
+        yours = attempt(lambda: self.runner.run(self.asked, self.masked(keep)))
+        if whole is None or right is None or isinstance(yours, Refusal):
+            return False
+        grain = min(whole[1], right[1])
+        pairs = [
+            (a.tensor, b.tensor)
+            for a, b in zip(yours, right[0], strict=False)
+            if a.is_number_with_rounding and a.path[:6] == "output"
+        ]
+        return all(a.shape == b.shape and bool(((a.double() - b.double()).abs() < grain / 2).all()) for a, b in pairs)
 
-def missing_term(
-    runner: DeviceRunner, fn: Fn, inputs: Inputs, dtype: torch.dtype, *, length: int, seed: int
-) -> MissingTerm | None:
-    """Look for a term that the device leaves out of its sums.
+    def _exact(self, inputs: Inputs) -> tuple[Answer, float] | None:
+        """Return the right answer and the finest step in it, or None where the callable rounds or refuses."""
+        with _Watch(self.dtype) as watch:
+            right = attempt(lambda: run_on_cpu(self.answered, cast_inputs(inputs, torch.float64)))
+        if isinstance(right, Refusal) or not watch.exact:
+            return None
+        return right, watch.grain
+
+
+class _DeviceRefusedError(Exception):
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(str(refusal))
+        self.refusal = refusal
+
+
+def missing_term(runner: DeviceRunner, fn: Fn, inputs: Inputs, dtype: torch.dtype, *, seed: int) -> MissingTerm | None:
+    """Look for a sum that comes out wrong although nothing can round.
 
     Args:
         runner: the device.
         fn: the callable; a module's parameters become 1 and -1 in a copy.
         inputs: its inputs; their floating-point numbers become 1 and -1.
         dtype: the dtype the device computes in.
-        length: K, the longest sum, as traced.
         seed: of the signs.
 
     Returns:
-        What is missing, or None: all sums came out right, or the callable does more than add up, so that it rounds.
+        What is wrong, or None: all sums came out right, or the callable does more than add up, so that it rounds.
     """
-    if length < 2 or not any(_is_float(leaf) for leaf in tree_leaves(list(inputs))):
+    if not any(_is_float(leaf) for leaf in tree_leaves(list(inputs))):
         return None
-    try:
-        probe = _Probe(runner, fn, inputs, dtype, seed)
-        # eight standard deviations of a sum of this many signs stay below the largest exact integer
-        at_once = max(1.0, (2 / torch.finfo(dtype).eps / 8) ** 2)
-        parts = min(MOST_PARTS, math.ceil(length / at_once))
-        places = torch.arange(probe.first.numel()).view(probe.first.shape)
-        for part in range(parts):
-            keep = places % parts == part
-            answer = probe.ask(keep)
-            if answer is not None:
-                return MissingTerm(math.ceil(length / parts), *answer, _narrow_down(probe, keep))
-    except Exception:  # a callable need not accept such numbers
-        return None
+    probe = _Probe(runner, fn, inputs, dtype, seed)
+    length = probe.first.numel()
+    # eight standard deviations of a sum of this many signs stay below the largest exact integer
+    at_once = max(1.0, (2 / torch.finfo(dtype).eps / 8) ** 2)
+    parts = min(MOST_PARTS, math.ceil(length / at_once))
+    places = torch.arange(length).view(probe.first.shape)
+    for part in range(parts):
+        keep = places % parts == part
+        answer = probe.ask(keep)
+        if answer is not None:
+            return MissingTerm(math.ceil(length / parts), *answer, _narrow_down(probe, keep))
     return None
+
+
+def check_exact_sums(record: ComparisonRecord, inputs: Inputs, *, explained: bool = False) -> bool:
+    """Ask for sums of 1 and -1, in which nothing rounds; return whether one is wrong.
+
+    Args:
+        record: where it is written down.
+        inputs: whose numbers become 1 and -1.
+        explained: whether only a sum counts in which one missing term explains everything.
+    """
+    setting = record.setting
+    set_seed(setting.seed)
+    record.progress("exact sums")
+    try:
+        missing = missing_term(setting.runner, setting.lower, inputs, setting.dtype, seed=setting.seed)
+    except _DeviceRefusedError as error:
+        record.find("refused", f"the device raises {error.refusal} for numbers 1 and -1", "exact sums")
+        return True
+    record.values["1 and -1"] = None
+    if missing is None or (explained and missing.index is None):
+        return False
+    kind = "drops a term of a reduction" if missing.index is not None else "error"
+    record.find(
+        kind,
+        str(missing),
+        "exact sums",
+        index=missing.index,
+        on_device=missing.on_device,
+        expected=missing.expected,
+    )
+    record.shown.append(FailingInputs(sign_inputs(inputs, setting.seed)))
+    return True
 
 
 def sign_inputs(inputs: Inputs, seed: int) -> Inputs:
@@ -153,7 +217,7 @@ def sign_inputs(inputs: Inputs, seed: int) -> Inputs:
 
 
 def _narrow_down(probe: _Probe, keep: torch.Tensor) -> tuple[int, ...] | None:
-    """Halve the part that gives a wrong sum until one element is left; None where no single one does it."""
+    """Halve the part that gives a wrong sum until one element is left; None where no single one explains it."""
     places = keep.flatten().nonzero().flatten()
     while len(places) > 1:
         for half in (places[: len(places) // 2], places[len(places) // 2 :]):
@@ -162,6 +226,8 @@ def _narrow_down(probe: _Probe, keep: torch.Tensor) -> tuple[int, ...] | None:
                 break
         else:
             return None
+    if not len(places) or not probe.leaves_out(_only(keep, places), int(places[0])):
+        return None
     return tuple(int(i) for i in torch.unravel_index(places[0], keep.shape))
 
 

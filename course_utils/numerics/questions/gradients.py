@@ -6,17 +6,18 @@ A right output says nothing about its gradient: LSTM's was wrong on MPS in torch
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from course_utils.numerics.running.runners import DeviceRunner, Fn
-from course_utils.numerics.tensors.inputs import Inputs, draw, lay_out
-from course_utils.numerics.tensors.leaves import OutputLeaf, flatten
+from course_utils.numerics.running.observed import ObservedCall, differentiable
+from course_utils.numerics.running.runners import DeviceRunner, Fn, copied
+from course_utils.numerics.running.seeds import set_seed
+from course_utils.numerics.tensors.inputs import Inputs, move
+from course_utils.numerics.tensors.leaves import flatten
 
 MakeOptimizer = Callable[[Iterable[torch.Tensor]], torch.optim.Optimizer]
 
@@ -24,49 +25,6 @@ MakeOptimizer = Callable[[Iterable[torch.Tensor]], torch.optim.Optimizer]
 def smooth_adam(parameters: Iterable[torch.Tensor]) -> torch.optim.Optimizer:
     """Make an Adam whose first step is a smooth function of the gradient: the usual eps makes it nearly a sign."""
     return torch.optim.Adam(parameters, lr=0.1, eps=0.1)
-
-
-def cotangents_for(outputs: Any, dtype: torch.dtype, seed: int) -> Inputs:
-    """Draw what is backpropagated: one normal tensor for each floating-point output; a plain sum would hide errors."""
-    shapes = [
-        leaf.shape for leaf in tree_leaves(outputs) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point()
-    ]  # fmt: skip
-    return tuple(draw(*shape, dtype=dtype, seed=seed + place) for place, shape in enumerate(shapes))
-
-
-class GradientOf(nn.Module):
-    """Returns the gradients of a callable's outputs, weighted by cotangents.
-
-    Args:
-        fn: a callable or a module.
-        count: how many of the arguments are the callable's inputs; the rest are cotangents.
-    """
-
-    def __init__(self, fn: Fn, count: int) -> None:
-        super().__init__()
-        self.fn, self.count = fn, count
-
-    def forward(self, *arguments: Any) -> dict[str, torch.Tensor | None]:
-        """Run forward and backward.
-
-        Returns:
-            Gradients by name, such as "gradient of input 0" or "gradient of parameter weight"; None where the output
-            does not depend on it.
-
-        Raises:
-            RuntimeError: when no output has a gradient.
-        """
-        inputs = _requiring_gradients(arguments[: self.count])
-        outputs = _differentiable(self.fn(*inputs))
-        wanted = _wanted(self.fn, inputs)
-        weights = [_like(w, o) for w, o in zip(arguments[self.count :], outputs, strict=False)]
-        pairs = [(o, w) for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
-        if not pairs or not wanted:
-            raise RuntimeError("no output has a gradient")
-        gradients = torch.autograd.grad(
-            [output for output, _ in pairs], list(wanted.values()), [weight for _, weight in pairs], allow_unused=True
-        )
-        return dict(zip(wanted, gradients, strict=True))
 
 
 class StepOf(nn.Module):
@@ -84,53 +42,27 @@ class StepOf(nn.Module):
 
     def forward(self, *arguments: Any) -> dict[str, torch.Tensor]:
         """Run forward, backward and one step."""
-        optimizer = self.make_optimizer([p for p in self.fn.parameters() if p.requires_grad])
-        outputs = _differentiable(self.fn(*arguments[: self.count]))
-        pairs = [(o, _like(w, o)) for o, w in zip(outputs, arguments[self.count :], strict=False) if o.requires_grad]
+        module = copied(self.fn)
+        assert isinstance(module, nn.Module)
+        for parameter in module.parameters():
+            parameter.data = move(parameter.data, parameter.device)  # the step writes into them
+        optimizer = self.make_optimizer([p for p in module.parameters() if p.requires_grad])
+        outputs = differentiable(module(*arguments[: self.count]))
+        weights = arguments[self.count :]
+        pairs = [(o, w.to(o).reshape(o.shape)) for o, w in zip(outputs, weights, strict=False) if o.requires_grad]
         torch.autograd.backward([output for output, _ in pairs], [weight for _, weight in pairs])
         optimizer.step()
-        return {f"parameter {name} after the step": p.detach() for name, p in self.fn.named_parameters()}
+        return {f"parameter {name} after the step": p.detach() for name, p in module.named_parameters()}
 
-    def unmoved(self, after: Sequence[OutputLeaf]) -> set[str]:
-        """List the parameters that are after a step what they are before it.
+    def is_unmoved(self, name: str, after: torch.Tensor) -> bool:
+        """Return whether a parameter is after a step what it was before it.
 
         Args:
-            after: the flat result of a step of a copy of this module.
+            name: the parameter's name.
+            after: its numbers after the step.
         """
-        before = {f"parameter {name} after the step": p.detach() for name, p in self.fn.named_parameters()}
-        return {leaf.path for leaf in after if leaf.path in before and torch.equal(leaf.tensor, before[leaf.path])}
-
-
-def transposed_parameters(fn: nn.Module) -> nn.Module:
-    """Copy a module whose matrices lie transposed in memory, with the same values."""
-    copied = copy.deepcopy(fn)
-    for parameter in copied.parameters():
-        parameter.data = lay_out(parameter.data, "transposed")
-    return copied
-
-
-def _requiring_gradients(inputs: Sequence[Any]) -> list[Any]:
-    def one(tensor: torch.Tensor) -> torch.Tensor:
-        return tensor.detach().requires_grad_() if tensor.is_floating_point() else tensor
-
-    mapped: list[Any] = tree_map_only(torch.Tensor, one, list(inputs))
-    return mapped
-
-
-def _differentiable(outputs: Any) -> list[torch.Tensor]:
-    return [leaf for leaf in tree_leaves(outputs) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point()]
-
-
-def _like(weight: torch.Tensor, output: torch.Tensor) -> torch.Tensor:
-    return weight.to(output.dtype).reshape(output.shape)
-
-
-def _wanted(fn: Fn, inputs: list[Any]) -> dict[str, torch.Tensor]:
-    leaves = [leaf for leaf in tree_leaves(inputs) if isinstance(leaf, torch.Tensor)]
-    wanted = {f"gradient of input {place}": leaf for place, leaf in enumerate(leaves) if leaf.requires_grad}
-    if isinstance(fn, nn.Module):
-        wanted |= {f"gradient of parameter {name}": p for name, p in fn.named_parameters() if p.requires_grad}
-    return wanted
+        before = dict(self.fn.named_parameters()).get(name)
+        return before is not None and torch.equal(before.detach(), after)
 
 
 def slope_disagreement(runner: DeviceRunner, fn: Fn, inputs: Inputs, cotangents: Inputs, seed: int) -> str | None:
@@ -149,7 +81,7 @@ def slope_disagreement(runner: DeviceRunner, fn: Fn, inputs: Inputs, cotangents:
     Returns:
         A sentence with both slopes, or None where they agree or there is no gradient.
     """
-    seeded = _Seeded(GradientOf(fn, len(inputs)), seed)
+    seeded = _Seeded(ObservedCall(fn, len(inputs), gradients=True, dtype=torch.float32), seed)
     gradients = {leaf.path: leaf.tensor.double() for leaf in flatten(runner.run(seeded, (*inputs, *cotangents)))}
     by_input = {int(path.rsplit(" ", 1)[1]): g for path, g in gradients.items() if path.startswith("gradient of input")}
     slope = sum(float(g.square().sum()) for g in by_input.values()) ** 0.5
@@ -194,5 +126,5 @@ class _Seeded(nn.Module):
         self.fn, self.seed = fn, seed
 
     def forward(self, *inputs: Any) -> Any:
-        torch.manual_seed(self.seed)
+        set_seed(self.seed)
         return self.fn(*inputs)

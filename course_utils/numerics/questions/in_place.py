@@ -6,35 +6,42 @@ from collections.abc import Iterator
 
 import torch
 
-from course_utils.numerics.reference.answer import Reference
 from course_utils.numerics.reference.differences import compare_outputs
+from course_utils.numerics.reference.expected import Expected
+from course_utils.numerics.reference.trace import traced
+from course_utils.numerics.running.attempts import Refusal, attempt
 from course_utils.numerics.running.forgetful import Forgetful, Rule, writes_into_part
+from course_utils.numerics.running.observed import ObservedCall
 from course_utils.numerics.running.runners import run_on_cpu
-from course_utils.numerics.tensors.leaves import OutputLeaf, flatten
+from course_utils.numerics.tensors.leaves import OutputLeaf
 
 MOST_WRITES = 32
 
 
-def forgotten_write(device: tuple[OutputLeaf, ...], reference: Reference, dtype: torch.dtype) -> str | None:
+def forgotten_write(device: tuple[OutputLeaf, ...], expected: Expected, dtype: torch.dtype) -> str | None:
     """Name the in-place write whose absence explains what the device gave.
 
     Args:
         device: what the device gave; it differs from the reference.
-        reference: the reference, with its trace.
+        expected: the right answer, with its trace.
         dtype: the dtype the device computed in.
 
     Returns:
         A phrase such as "write 2 of 3 (aten::addcdiv_)", or None where no forgotten write explains it.
     """
-    writes = reference.trace.writes
-    for phrase, rule in _hypotheses(writes):
+    call = expected.call
+    right = expected.forward_leaves
+    bounds = expected.bounds[: len(right)]
+    # as the device got it, so the writes are those of its own call
+    fn = ObservedCall(expected.exact.fn, len(call.inputs), gradients=False, dtype=call.dtype)
+    _, trace = traced(lambda: attempt(lambda: run_on_cpu(fn, expected.inputs)))
+    for phrase, rule in _hypotheses(trace.writes):
         with Forgetful(rule):
-            try:
-                leaves = flatten(run_on_cpu(reference.fn, reference.inputs))
-            except Exception:  # without the write the callable may not get through
-                continue
-        changed = compare_outputs(leaves, reference.leaves, reference.bounds, dtype=dtype)
-        if changed and not compare_outputs(device, leaves, reference.bounds, dtype=dtype):
+            leaves = attempt(lambda: run_on_cpu(fn, expected.inputs))
+        if isinstance(leaves, Refusal):
+            continue  # without the write the callable may not get through
+        changed = compare_outputs(leaves, right, bounds, dtype=dtype)
+        if changed and not compare_outputs(device, leaves, bounds, dtype=dtype):
             return phrase
     return None
 

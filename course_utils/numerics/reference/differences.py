@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 
-from course_utils.numerics.reference.tolerance import ErrorBound
+from course_utils.numerics.reference.limits import ErrorBound, slope_of
 from course_utils.numerics.tensors.leaves import OutputLeaf
 
 
@@ -23,6 +24,7 @@ class OutputDifference:
         on_device: the device's number there, or None.
         expected: the reference's number there, or None.
         bound: how far apart they may be, or None.
+        excess: the error as a multiple of what is allowed; infinite where rounding explains nothing.
     """
 
     kind: str
@@ -32,6 +34,7 @@ class OutputDifference:
     on_device: float | None = None
     expected: float | None = None
     bound: float | None = None
+    excess: float = math.inf
 
 
 def compare_outputs(
@@ -94,9 +97,11 @@ class _Pair:
     right: torch.Tensor
     bound: ErrorBound
 
-    def difference(self, kind: str, sentence: str, index: tuple[int, ...]) -> OutputDifference:
+    def difference(
+        self, kind: str, sentence: str, index: tuple[int, ...], excess: float = math.inf
+    ) -> OutputDifference:
         yours, right = _number(self.yours[index]), _number(self.right[index])
-        return OutputDifference(kind, sentence, self.path, index, yours, right, float(self.bound.limit[index]))
+        return OutputDifference(kind, sentence, self.path, index, yours, right, float(self.bound.limit[index]), excess)
 
 
 def _compare_values(
@@ -107,19 +112,32 @@ def _compare_values(
     wide = torch.complex128 if exact.tensor.is_complex() or leaf.tensor.is_complex() else torch.float64
     pair = _Pair(leaf.path, leaf.tensor.to(wide), exact.tensor.to(wide), bound)
     held = leaf.tensor.dtype if leaf.is_number_with_rounding else dtype
-    too_large = pair.right.isfinite() & (pair.right.abs() - bound.limit > torch.finfo(held).max)
+    finite_limit = torch.where(bound.limit.isfinite(), bound.limit, 0)
+    too_large = pair.right.isfinite() & (pair.right.abs() - finite_limit > torch.finfo(held).max)
     return [*_overflow(pair, too_large, held), *_non_finite(pair, held), *_error(pair, too_large)]
 
 
 def _overflow(pair: _Pair, too_large: torch.Tensor, dtype: torch.dtype) -> list[OutputDifference]:
     if not bool(too_large.any()):
-        return []
+        return _overflow_inside(pair, dtype)
     index = _index(pair.right.abs().where(too_large, torch.tensor(-1.0).double()))
     text = (
         f"{int(too_large.sum())} numbers of {pair.path} are larger than {dtype}'s largest, {torch.finfo(dtype).max:g}: "
         f"the reference has {_at(pair.right, index):.4g} at {index}; no device can hold that"
     )
     return [pair.difference("overflow", text, index)]
+
+
+def _overflow_inside(pair: _Pair, dtype: torch.dtype) -> list[OutputDifference]:
+    """Report numbers that are not finite because honest kernels leave the dtype's range on the way to them."""
+    lost = pair.right.isfinite() & ~pair.yours.isfinite() & pair.bound.limit.isinf()
+    if not bool(lost.any()):
+        return []
+    text = (
+        f"{int(lost.sum())} numbers of {pair.path} are not finite, as on any device in {dtype}: a number on the way to "
+        "them is larger than its largest"
+    )
+    return [pair.difference("overflow", text, _index(lost.double()))]
 
 
 def _non_finite(pair: _Pair, dtype: torch.dtype) -> list[OutputDifference]:
@@ -140,18 +158,36 @@ def _non_finite(pair: _Pair, dtype: torch.dtype) -> list[OutputDifference]:
 
 def _error(pair: _Pair, too_large: torch.Tensor) -> list[OutputDifference]:
     both = pair.yours.isfinite() & pair.right.isfinite() & ~too_large
-    error = (pair.yours - pair.right).abs().where(both, torch.tensor(0.0).double())
-    wrong = pair.bound.exceeded(error)
+    signed = (pair.yours - pair.right).where(both, torch.zeros((), dtype=pair.right.dtype))
+    error, limit = signed.abs(), pair.bound.limit
+    wrong = error > limit
+    scaled = _scaled(pair, signed) if not signed.is_complex() else []
     if not bool(wrong.any()):
-        return []
-    limit = pair.bound.limit
-    index = _index((error / limit.clamp_min(1e-300)).where(wrong, torch.tensor(-1.0).double()))
+        return scaled
+    ratio = (error / limit.clamp_min(1e-300)).where(wrong, torch.tensor(-1.0).double())
+    index = _index(ratio)
     text = (
         f"{int(wrong.sum())} of {wrong.numel()} numbers of {pair.path} are off by more than rounding explains; "
         f"worst at {index}: {_at(pair.yours, index):.6g} on the device, {_at(pair.right, index):.6g} expected, "
         f"{float(error[index]):.3g} apart where {float(limit[index]):.3g} is allowed"
     )
-    return [pair.difference("error", text, index)]
+    excess = max([float(ratio[index]), *(difference.excess for difference in scaled)])
+    return [pair.difference("error", text, index, excess)]
+
+
+def _scaled(pair: _Pair, signed: torch.Tensor) -> list[OutputDifference]:
+    """Report a result that is off by the same factor everywhere, too little to show in any single number."""
+    bound = pair.bound
+    tilt = bound.tilt(signed, pair.right)
+    if tilt <= 1 or bound.precision is None or bound.slope is None:
+        return []
+    slope = slope_of(signed, pair.right, bound.precision)
+    text = (
+        f"the numbers of {pair.path} are together {1 + slope:.8g} times what they should be, and rounding explains "
+        f"a factor from {1 - bound.slope:.8g} to {1 + bound.slope:.8g}"
+    )
+    # an error is a fault from 6 times what is allowed on, a slope from 1.5 times
+    return [pair.difference("error", text, _index(pair.right.abs()), 4 * tilt)]
 
 
 def _compare_integers(leaf: OutputLeaf, exact: OutputLeaf, bound: ErrorBound) -> list[OutputDifference]:
@@ -205,9 +241,20 @@ def worst_ratio(device: Sequence[OutputLeaf], reference: Sequence[OutputLeaf], b
     for leaf, exact, bound in zip(device, reference, bounds, strict=False):
         if exact.is_number_with_rounding and leaf.tensor.shape == exact.tensor.shape and leaf.tensor.numel():
             wide = torch.complex128 if exact.tensor.is_complex() or leaf.tensor.is_complex() else torch.float64
-            error = (leaf.tensor.to(wide) - exact.tensor.to(wide)).abs()
-            ratio = (error / bound.limit.clamp_min(1e-300)).nan_to_num(0.0, 0.0, 0.0)
-            if not bool(bound.exceeded(error).any()):
-                ratio = ratio.clamp_max(1.0)
-            worst = max(worst, float(ratio.max()))
+            worst = max(worst, bound.worst((leaf.tensor.to(wide) - exact.tensor.to(wide)).abs()))
     return worst
+
+
+def smallest_visible(reference: Sequence[OutputLeaf], bounds: Sequence[ErrorBound]) -> float | None:
+    """Compute the error that would have been seen in half of the numbers, as a part of the numbers' usual size.
+
+    Returns:
+        The largest such part over all outputs, or None where no output rounds.
+    """
+    parts = []
+    for exact, bound in zip(reference, bounds, strict=False):
+        if exact.is_number_with_rounding and exact.tensor.numel() and exact.path.startswith(("output", "gradient")):
+            usual = exact.tensor.abs().nan_to_num(0, 0, 0).double().square().mean().sqrt()
+            if usual > 0:
+                parts.append(float(bound.limit.median() / usual))
+    return max(parts, default=None)

@@ -1,152 +1,202 @@
-"""What honest rounding does to a result: the reference again, with every operator rounded at random.
+"""A model of honest devices: the reference again, with the error that each primitive operator's kernel may make.
 
-Each operator's numbers are moved by up to half an eps of the dtype, in and out, and a sum of K terms of size |x| by
-sqrt(K)*eps*|x| of the dtype it is added up in. How far the result moves then is the tolerance that an honest kernel
-deserves: it grows like sqrt(K)*eps, as pytorch #183621 asks, and follows the numbers through deep models.
+Pointwise operators err by the last bit of the dtype and a few of float32, sums as `sums` says, FFT and linear algebra
+as a backward stable algorithm does: as if their operands were moved a little. Fused operators are decomposed. Errors
+are drawn as a hash of the value, so that equal numbers round alike.
 """
 
 from __future__ import annotations
 
 import math
-from functools import cache
+from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch._decomp import core_aten_decompositions
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map_only
 
-from course_utils.numerics.reference.reductions import (
-    SUMS_OF_PRODUCTS,
-    adds_in_its_dtype,
-    reduction_length,
-    size_of_terms,
-)
+from course_utils.numerics.reference import operator_kinds as kinds
+from course_utils.numerics.reference.attention import STEP_BY_STEP
+from course_utils.numerics.reference.sums import SumErrors
 from course_utils.numerics.tensors.operators import operator_name
 
-# what only moves, selects, compares or fills computes nothing that could round
-_EXACT = {
-    *("copy", "clone", "_to_copy", "fill", "zero", "cat", "stack", "index", "index_select", "gather", "embedding"),
-    *("masked_fill", "where", "relu", "neg", "abs", "clamp", "clamp_min", "clamp_max", "maximum", "minimum", "max"),
-    *("min", "amax", "amin", "max_pool2d_with_indices", "max_pool3d_with_indices", "constant_pad_nd", "roll", "flip"),
-    *("reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d", "replication_pad2d"),
-    *("replication_pad3d", "repeat", "slice_scatter", "select_scatter", "tril", "triu", "bernoulli", "native_dropout"),
-    *("pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "im2col", "hardtanh", "threshold", "select_backward"),
-    *("slice_backward", "threshold_backward", "adaptive_max_pool2d", "adaptive_max_pool3d", "sign", "floor", "ceil"),
-    *("round", "trunc", "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "normal", "uniform"),
-    *("empty", "empty_like", "new_empty", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like", "arange"),
-    *("scalar_tensor", "lift_fresh", "lift_fresh_copy", "new_zeros", "new_ones", "new_full", "rand", "randn"),
-    *("empty_strided", "new_empty_strided", "_unsafe_view", "eye", "nan_to_num", "detach", "set_data"),
-}
-# these round once, at the end
-_ARITHMETIC = {"add", "sub", "rsub", "mul", "div", "sqrt", "reciprocal", "square"}
-# these subtract numbers near one, or near their input, inside one kernel: their error does not shrink with the result
-_CANCELLING = {
-    "gelu",
-    "elu",
-    "softplus",
-    "log_sigmoid_forward",
-    "mish",
-    "_log_softmax",
-    "celu",
-    "selu",
-    "log1p",
-    "expm1",
-}
-_CANCELLING |= {"tanh_backward", "gelu_backward", "softplus_backward", "mish_backward", "silu_backward", "elu_backward"}
-_CANCELLING |= {"log_sigmoid_backward", "sigmoid_backward", "cosine_similarity", "var", "std", "_fused_rms_norm"}
-# series and recurrences near their zeros
-_CANCELLING |= {"digamma", "lgamma", "polygamma", "erfinv", "igamma", "igammac"}
-# these compute coordinates of pixels first, whose rounding grows with the picture
-_COORDINATES = ("upsample_", "_upsample_", "grid_sampler")
+_DECOMPOSITIONS = dict(core_aten_decompositions())
+# exp, log, tanh, division ... may be off by so many steps of the accumulator
+_FUNCTION_STEPS = 9.0
 
 
-@cache
-def _written_places(func: Any) -> frozenset[int]:
-    arguments = enumerate(func._schema.arguments)
-    return frozenset(place for place, a in arguments if a.alias_info is not None and a.alias_info.is_write)
+def accumulator_eps(dtype: torch.dtype) -> float:
+    """Return the step next to 1 of the dtype in which honest kernels of `dtype` add up: float32 for half precision."""
+    return torch.finfo(torch.float64 if dtype == torch.float64 else torch.float32).eps
 
 
-class RandomRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """While active, every operator's floating-point results are moved as honest rounding may move them.
+class RoundingModel(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """While active, operators in the reference's precision err as those of an honest device may.
 
     Args:
-        dtype: the dtype whose rounding is imitated; the computing itself runs in the dtype of the inputs.
-        accumulator: the dtype in which kernels add up; float32 also for float16 and bfloat16.
-        amplitude: 1 imitates rounding; 16 finds where a result jumps (the kink of relu, a tie of two maxima).
-        reduction_length: the K of every reduction where it is known better than found.
-        seed: the same seed moves the same way.
+        dtype: the dtype whose rounding is imitated.
+        seed: the same seed errs the same way; even ones also round every result to `dtype`, which keeps what numbers
+            on a coarse lattice have in common.
+        coarseness: errors so many times as large; 16 finds where a result jumps (relu next to 0, ties, floor).
     """
 
-    def __init__(
-        self,
-        dtype: torch.dtype,
-        *,
-        accumulator: torch.dtype = torch.float32,
-        amplitude: float = 1.0,
-        reduction_length: int | None = None,
-        seed: int = 0,
-    ) -> None:
+    def __init__(self, dtype: torch.dtype, seed: int, *, coarseness: float = 1.0) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.unit = amplitude * torch.finfo(dtype).eps / 2
-        self.smallest = amplitude * torch.finfo(dtype).smallest_normal * torch.finfo(dtype).eps
-        self.accumulator_unit = max(amplitude * torch.finfo(accumulator).eps, 0.0) / 2
-        self.given_length = reduction_length
+        info = torch.finfo(dtype)
+        self.dtype, self.really_rounds = dtype, seed % 2 == 0 and coarseness == 1
+        self.unit = coarseness * info.eps / 2
+        self.accumulator = coarseness * accumulator_eps(dtype)
+        self.smallest = info.smallest_normal * info.eps
+        self.depth = self.count = 0
         self.generator = torch.Generator().manual_seed(seed)
+        self.multiplier = int(torch.randint(2**61, 2**62, (1,), generator=self.generator)) | 1
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Run one operator with rounded inputs and round its results."""
+        """Run one operator and add the error that its kernel may make."""
         kwargs = kwargs or {}
         name = operator_name(func)
-        if name in _EXACT or func.is_view:
+        if kinds.is_exact(func) or not any(kinds.has_numbers(leaf) for leaf in tree_leaves(list(args))):
             return func(*args, **kwargs)
-        written = _written_places(func)
-        length = reduction_length(func, args)
-        # kernels that normalise, exponentiate and add up in one go round several times inside
-        fused = length > 1 and name not in SUMS_OF_PRODUCTS
-        times = 3.0 if fused else 0.0 if name in _ARITHMETIC else 1.0
-        moved = [
-            self._moved(arg, times) if times and self._rounds(arg) and place not in written else arg
-            for place, arg in enumerate(args)
+        if name in STEP_BY_STEP:
+            with self:
+                return STEP_BY_STEP[name](*args, **kwargs)
+        if self._decomposes(func, name):
+            result = self._decomposed(func, args, kwargs)
+            if result is not NotImplemented:
+                steps = 4.0 if kinds.is_pointwise(func) else 1.0
+                return self._erring(result, self._cancelling(name, args, result), steps)
+        if kinds.is_dense(name):
+            return self._dense(func, name, args, kwargs)
+        writes = func._schema.is_mutable
+        sums = None
+        if not writes or name in kinds.ADD_IN_THE_DTYPE:
+            sums = SumErrors(self.accumulator, self.unit).of(func, name, args, kwargs)
+        in_steps = kwargs.get("rounding_mode") is not None
+        unknown = sums is None and name not in kinds.ARITHMETIC and not kinds.is_pointwise(func)
+        if unknown or kinds.is_special(name) or in_steps:
+            return self._moved_operands(func, name, args, kwargs, in_steps or kinds.rounds_in_the_dtype(name))
+        steps = 1.0 if name in kinds.ARITHMETIC or sums is not None else _FUNCTION_STEPS
+        result = func(*args, **kwargs)
+        return self._erring(result, sums if sums is not None else self._cancelling(name, args, result), steps)
+
+    def _cancelling(self, name: str, args: tuple[Any, ...], result: Any) -> list[torch.Tensor] | None:
+        """Return the error of a kernel that subtracts numbers of its operand's size inside."""
+        if name not in kinds.CANCELLING or not isinstance(result, torch.Tensor):
+            return None
+        size = _rms(args[0].nan_to_num(0, 0, 0), args[0].dim()).abs().max().clamp_min(1.0)
+        return [(self.accumulator * size).expand(result.shape)]
+
+    def _decomposes(self, func: Any, name: str) -> bool:
+        kept = name in kinds.ARITHMETIC or "convolution" in name or name.startswith("upsample")
+        return func in _DECOMPOSITIONS and not kept and not func._schema.is_mutable
+
+    def _decomposed(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self.depth += 1
+        try:
+            with self:
+                return _DECOMPOSITIONS[func](*args, **kwargs)
+        except (
+            RuntimeError,
+            TypeError,
+            AssertionError,
+        ):  # decompositions do not take all arguments; IndexError is ours
+            return NotImplemented
+        finally:
+            self.depth -= 1
+
+    def _dense(self, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        def moved(matrix: torch.Tensor) -> torch.Tensor:
+            size = max(matrix.shape[-2:]) if matrix.dim() else 1
+            steps = 2 * size if name == "linalg_matrix_exp" else 4 * math.sqrt(size)
+            step = self.unit * steps * _rms(matrix, min(2, matrix.dim())) * self._noise(matrix)
+            return torch.where(torch.isfinite(matrix), matrix + step, matrix)
+
+        operands = tree_map_only(torch.Tensor, lambda t: moved(t) if kinds.has_numbers(t) else t, args)
+        result = func(*operands, **kwargs)
+        _flip_signs(name, result, self.generator)
+        errors = [
+            4 * self.unit * _rms(y, 1).expand(y.shape) if kinds.has_numbers(y) and y.dim() else None
+            for y in _as_sequence(result)
         ]
-        terms = size_of_terms(func, args, kwargs) if length > 1 else None
-        unit = self.unit if adds_in_its_dtype(name, args) else self.accumulator_unit
-        # a mean and a variance are two sums
-        summing = math.sqrt(self.given_length or length) * unit * (2 if fused else 1) if length > 1 else 0.0
-        extra = self._extra(name, args)
-        result = func(*moved, **kwargs)
-        many = isinstance(result, tuple | list)
-        for place, output in enumerate(result if many else (result,)):
-            if self._rounds(output):
-                self._round_in_place(output, summing, terms if place == 0 else None, extra)
+        return self._erring(result, errors, 2.0)
+
+    def _moved_operands(
+        self, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], in_the_dtype: bool
+    ) -> Any:
+        """Run an operator whose inside is unknown on operands next to its own."""
+        width = self.unit if in_the_dtype else self.accumulator / 2
+        special = kinds.is_special(name)
+
+        def moved(t: torch.Tensor) -> torch.Tensor:
+            step = 2 * width * (t.abs() + (_rms(t, t.dim()) if special else 0)) * self._noise(t)
+            return torch.where(torch.isfinite(t), t + step, t)
+
+        if not func._schema.is_mutable:
+            args = tree_map_only(torch.Tensor, lambda t: moved(t) if kinds.has_numbers(t) else t, args)
+        result = func(*args, **kwargs)
+        # coordinates of pixels are computed first, and round as the picture is wide
+        steps = (16 if "upsample" in name else 8) * width
+        errors = [
+            steps * _rms(y, y.dim()).expand(y.shape) if kinds.has_numbers(y) else None for y in _as_sequence(result)
+        ]
+        return self._erring(result, errors, 3.0)
+
+    def _erring(self, result: Any, errors: Sequence[Any] | None, steps: float) -> Any:
+        """Add to every number its error: `steps` roundings of the accumulator, the last one in the dtype."""
+        for place, number in enumerate(_as_sequence(result)):
+            if not kinds.has_numbers(number) or not number.numel():
+                continue
+            extra = errors[place] if errors is not None and place < len(errors) else None
+            step = number.abs() * ((steps - 1) * self.accumulator)
+            if extra is not None:
+                step = step + extra.reshape(number.shape)
+            if self.really_rounds and not number.is_complex():
+                step = torch.nan_to_num(step * self._noise(number), 0, 0, 0)
+                kept = torch.float32 if self.depth and self.dtype != torch.float64 else self.dtype
+                number.copy_((number + step).to(kept))
+                continue
+            last = self.accumulator / 2 if self.depth else self.unit
+            step = step + number.abs() * last + self.smallest * (number != 0)
+            noise = self._noise(number)
+            number.add_(torch.where(torch.isfinite(number), step, 0) * noise.nan_to_num(0, 0, 0))
         return result
 
-    def _rounds(self, value: Any) -> bool:
-        return isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex())
+    def _noise(self, values: torch.Tensor) -> torch.Tensor:
+        """Draw numbers from -1 to 1 as a hash of the values: equal ones get the same."""
+        self.count += 1
+        if values.is_complex():
+            return torch.view_as_complex(self._noise(torch.view_as_real(values.resolve_conj())))
+        bits = values.abs().double().contiguous().view(torch.int64).add(self.count * 0x9E3779B97F4A7C1 % 2**62)
+        bits = bits.bitwise_xor_(bits >> 29).mul_(self.multiplier)  # modulo 2**64
+        bits = bits.bitwise_xor_(bits >> 32).mul_(self.multiplier).bitwise_right_shift_(11)
+        return bits.double().mul_(2.0**-52).to(values.dtype)
 
-    def _noise(self, like: torch.Tensor, unit: float) -> torch.Tensor:
-        # drawn in float32, which is quick; adding it to a float64 number keeps all of that
-        return torch.rand(like.shape, generator=self.generator).mul_(2 * unit).sub_(unit)
 
-    def _moved(self, tensor: torch.Tensor, times: float) -> torch.Tensor:
-        return tensor + tensor * self._noise(tensor, times * self.unit)
+def _as_sequence(result: Any) -> Sequence[Any]:
+    return result if isinstance(result, tuple | list) else (result,)
 
-    def _round_in_place(self, output: torch.Tensor, summing: float, terms: torch.Tensor | None, extra: float) -> None:
-        size = output.abs()
-        step = size * self.unit
-        step += self.unit * extra + self.smallest
-        if summing:
-            step += summing * (size if terms is None or terms.shape != size.shape else size + terms)
-        step *= self._noise(output, 1.0)
-        if not math.isfinite(float(size.sum())):
-            step = torch.where(output.isfinite(), step, 0)  # infinite and NaN stay what they are
-        output.add_(step.to(output.dtype))
 
-    def _extra(self, name: str, args: tuple[Any, ...]) -> float:
-        if name not in _CANCELLING and not name.startswith(_COORDINATES):
-            return 0.0
-        first = next((arg for arg in args if self._rounds(arg)), None)
-        if first is None or not first.numel():
-            return 0.0
-        size = float(first.abs().nan_to_num(0, 0, 0).square().mean().sqrt())
-        return max(1.0, size) if name in _CANCELLING else size * max(first.shape[2:], default=1) / 8
+def _rms(values: torch.Tensor, dims: int) -> torch.Tensor:
+    if not values.numel() or not dims:
+        return values.abs().sum() if not values.numel() else values.abs()
+    return values.abs().nan_to_num(0, 0, 0).square().mean(tuple(range(-dims, 0)), keepdim=True).sqrt()
+
+
+def _flip_signs(name: str, result: Any, generator: torch.Generator) -> None:
+    """Flip the signs of eigenvectors and singular vectors at random: any is right."""
+
+    def signs(like: torch.Tensor) -> torch.Tensor:
+        return torch.where(torch.rand(like.shape, generator=generator) > 0.5, 1.0, -1.0).to(like.dtype)
+
+    if not isinstance(result, tuple | list):
+        return
+    if "eigh" in name and len(result) > 1 and result[1].numel():
+        result[1].mul_(signs(result[1][..., :1, :]))
+    if "svd" in name and len(result) > 2 and result[0].numel() and result[0].dim() > 1 and result[2].numel():
+        columns = min(result[0].shape[-1], result[2].shape[-2])
+        flipped = signs(result[0][..., :1, :columns])
+        result[0][..., :columns].mul_(flipped)
+        result[2][..., :columns, :].mul_(flipped.mT)

@@ -1,4 +1,4 @@
-"""What a callable does on the CPU, operator by operator: its reductions, its in-place writes, what it draws."""
+"""What a callable does on the CPU, operator by operator: its in-place writes, what it draws, how much it computes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
-from course_utils.numerics.reference.reductions import reduction_length
-from course_utils.numerics.tensors.operators import is_write
+from course_utils.numerics.tensors.operators import is_write, operator_name
+
+# which of several equal numbers these return is not promised
+_FREE_AT_TIES = frozenset({"topk", "kthvalue", "median", "nanmedian", "mode", "sort"})
+# an integer operand of these becomes a size
+_SIZED_BY_INTEGERS = frozenset({"bincount", "repeat_interleave", "one_hot", "histc", "_local_scalar_dense"})
 
 
 @dataclass(frozen=True)
@@ -18,46 +23,62 @@ class OperatorTrace:
     """The operators of one call.
 
     Args:
-        longest: K of the longest reduction; 1 where nothing is added up.
-        longest_operator: the operator with that K, or "".
         writes: the operators that write into an existing tensor, in order.
         random: operators that may draw random numbers.
         operators: how many operators ran.
-        sized_by_values: whether a result's size depends on values, so that huge values could need huge memory.
+        produced: how many numbers they gave, the work of the call.
+        sums: whether anything is added up.
+        free_at_ties: whether equal numbers were ordered whose places may come in any order.
+        sizes_from_integers: operators that may take the value of an integer as a size.
     """
 
-    longest: int = 1
-    longest_operator: str = ""
     writes: tuple[str, ...] = ()
     random: tuple[str, ...] = ()
     operators: int = 0
-    sized_by_values: bool = False
+    produced: int = 0
+    sums: bool = False
+    free_at_ties: bool = False
+    sizes_from_integers: tuple[str, ...] = ()
+
+
+_ADDING = ("sum", "mean", "mm", "dot", "mv", "conv", "norm", "pool", "softmax", "einsum", "loss", "attention", "var")
 
 
 class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.longest, self.longest_operator = 1, ""
         self.writes: list[str] = []
         self.random: dict[str, None] = {}
-        self.operators = 0
-        self.sized_by_values = False
+        self.sizing: dict[str, None] = {}
+        self.operators = self.produced = 0
+        self.sums = self.free_at_ties = False
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        name = func._schema.name
+        name = operator_name(func)
         self.operators += 1
-        length = reduction_length(func, args)
-        if length > self.longest:
-            self.longest, self.longest_operator = length, name
         if is_write(func):
-            self.writes.append(name)
+            self.writes.append(func._schema.name)
         if torch.Tag.nondeterministic_seeded in func.tags:
-            self.random[name] = None
-        sizing = (torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape)
-        self.sized_by_values |= any(tag in func.tags for tag in sizing)
-        return func(*args, **(kwargs or {}))
+            self.random[func._schema.name] = None
+        if name in _SIZED_BY_INTEGERS:
+            self.sizing[name] = None
+        self.sums |= any(part in name for part in _ADDING)
+        stable = name == "sort" and True in args[1:2] + tuple((kwargs or {}).values())[:1]
+        self.free_at_ties |= name in _FREE_AT_TIES and not stable and _has_ties(args[0])
+        result = func(*args, **(kwargs or {}))
+        if not func.is_view:
+            self.produced += sum(leaf.numel() for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor))
+        return result
+
+
+def _has_ties(numbers: torch.Tensor) -> bool:
+    return any(
+        bool((ordered.diff(dim=dim) == 0).any())
+        for dim in range(numbers.dim())
+        if (ordered := numbers.sort(dim).values).shape[dim] > 1
+    )
 
 
 def traced(call: Callable[[], Any]) -> tuple[Any, OperatorTrace]:
@@ -69,10 +90,11 @@ def traced(call: Callable[[], Any]) -> tuple[Any, OperatorTrace]:
     with _Recorder() as recorder:
         result = call()
     return result, OperatorTrace(
-        recorder.longest,
-        recorder.longest_operator,
-        tuple(recorder.writes),
-        tuple(recorder.random),
-        recorder.operators,
-        recorder.sized_by_values,
+        writes=tuple(recorder.writes),
+        random=tuple(recorder.random),
+        operators=recorder.operators,
+        produced=recorder.produced,
+        sums=recorder.sums,
+        free_at_ties=recorder.free_at_ties,
+        sizes_from_integers=tuple(recorder.sizing),
     )

@@ -16,6 +16,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from course_utils.numerics.running.runners import DeviceRunner, TorchDevice
 from course_utils.numerics.tensors.inputs import Inputs
+from course_utils.numerics.tensors.layouts import differs_in_memory
 
 Form = Literal["forward", "twice", "gradient", "step"]
 MOST_LITERALS = 64
@@ -40,7 +41,7 @@ def _module_code(module: nn.Module) -> tuple[str, bool] | None:
         text = f"nn.{module!r}"
         try:
             rebuilt = eval(text, dict(_NAMES))
-        except Exception:  # some texts leave arguments out
+        except (TypeError, SyntaxError, NameError, ValueError):  # some texts leave arguments out
             return None
         if isinstance(rebuilt, nn.Module):
             mode = "" if module.training else ".eval()"
@@ -123,7 +124,7 @@ def write_reproducer(
     form: Form = "forward",
     dtype: torch.dtype = torch.float32,
     precision: torch.dtype = torch.float64,
-    transposed_parameters: bool = False,
+    parameter_layout: str = "",
     source: str | None = None,
 ) -> str:
     """Write the finding as a script.
@@ -136,7 +137,7 @@ def write_reproducer(
             parameters after a step of Adam.
         dtype: the dtype the device computes in.
         precision: the dtype of the reference.
-        transposed_parameters: whether a module's matrices lie transposed in memory.
+        parameter_layout: how a module's parameters lie in memory, one of `LAYOUTS`, or "".
         source: code that defines `fn`, where the caller knows it; else it is found as far as possible.
 
     Returns:
@@ -149,8 +150,10 @@ def write_reproducer(
         lines.append("# complete the line above; the rest is ready to run")
     if module:
         lines.append(f"fn = fn.to({dtype})")
-    if transposed_parameters:
+    if parameter_layout == "transposed":
         lines += _TRANSPOSED
+    elif parameter_layout:
+        lines += _laid_out(parameter_layout)
     leaves = tree_leaves(list(inputs))
     lines += ["", *(f"base{place} = {_base(leaf, place)}" for place, leaf in enumerate(leaves)), ""]
     places = iter(range(len(leaves)))
@@ -206,6 +209,17 @@ _TRANSPOSED = [
     "    if parameter.dim() >= 2:",
     "        parameter.data = parameter.data.transpose(-1, -2).contiguous().transpose(-1, -2)",
 ]
+
+
+def _laid_out(layout: str) -> list[str]:
+    return [
+        "from course_utils.numerics import lay_out",
+        "",
+        "for parameter in fn.parameters():",
+        f"    parameter.data = lay_out(parameter.data, {layout!r})",
+    ]
+
+
 _COMPARISON = [
     "for yours, right in zip(tree_leaves(actual), tree_leaves(expected)):",
     "    yours, right = yours.detach().cpu().double(), right.detach().cpu().double()",
@@ -225,7 +239,7 @@ def _base(leaf: Any, place: int) -> str:
     if not isinstance(leaf, torch.Tensor):
         return repr(leaf)
     memory = leaf.detach()
-    if not leaf.is_contiguous():
+    if differs_in_memory(leaf):
         memory = memory.as_strided((leaf.untyped_storage().nbytes() // leaf.element_size(),), (1,), 0)
     shape = tuple(memory.shape)
     if memory.numel() <= MOST_LITERALS:
@@ -242,7 +256,7 @@ def _base(leaf: Any, place: int) -> str:
 def _look(leaf: Any, place: int) -> str:
     if not isinstance(leaf, torch.Tensor):
         return f"base{place}"
-    if leaf.is_contiguous():
+    if not differs_in_memory(leaf):
         return f"change(base{place})"
     return f"change(base{place}).as_strided({tuple(leaf.shape)}, {leaf.stride()}, {leaf.storage_offset()})"
 

@@ -6,16 +6,15 @@ what operators give while the callable runs.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from course_utils.numerics.running.forgetful import Forgetful, writes_into_part
+from course_utils.numerics.running.runners import copied
 from course_utils.numerics.tensors.inputs import Inputs, fresh
 from course_utils.numerics.tensors.operators import operator_name
 from course_utils.reporting.near_names import suggest
@@ -64,10 +63,10 @@ class FaultyDevice:
 
     def run(self, fn: Callable[..., Any], inputs: Inputs) -> Any:
         """Call a copy of `fn` with copies of the inputs while operators are faulty."""
-        called = copy.deepcopy(fn) if isinstance(fn, nn.Module) else fn
-        copied = fresh(inputs)
+        called = copied(fn)
+        given = fresh(inputs)
         with self._mode():
-            return called(*copied)
+            return called(*given)
 
     def _mode(self) -> Any:
         if self.fault == "leaks future tokens":
@@ -174,6 +173,8 @@ def _through_float(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 def _drop_a_term(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     name = operator_name(func)
+    if any(isinstance(arg, torch.Tensor) and not arg.numel() for arg in args):
+        return func(*args, **kwargs)
     if name in _PRODUCTS:
         place = _PRODUCTS[name]
         left = args[place].clone()

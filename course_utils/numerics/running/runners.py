@@ -59,9 +59,27 @@ class TorchDevice:
         return outputs
 
 
+def copied(fn: Fn) -> Fn:
+    """Copy a module whose parameters share the given ones' memory, and with it their strides; buffers are copied.
+
+    `copy.deepcopy` alone would make sliced parameters contiguous, and hide every fault that needs them. A plain
+    callable stays as it is.
+    """
+    if not isinstance(fn, nn.Module):
+        return fn
+    shared = {id(p): nn.Parameter(p.detach(), p.requires_grad) for p in fn.parameters() if type(p) is nn.Parameter}
+    module: Fn = copy.deepcopy(fn, shared)
+    return module
+
+
 def on(fn: Fn, device: torch.device | str) -> Fn:
-    """Copy a module to a device; a plain callable stays as it is."""
-    return copy.deepcopy(fn).to(device) if isinstance(fn, nn.Module) else fn
+    """Copy a module to a device with the strides of its parameters; a plain callable stays as it is."""
+    there = copied(fn)
+    if isinstance(there, nn.Module) and torch.device(device).type != "cpu":
+        with torch.no_grad():
+            moved: Fn = there._apply(lambda tensor: move(tensor, device))  # type: ignore[no-untyped-call]
+        return moved
+    return there
 
 
 def at_dtype(fn: Fn, dtype: torch.dtype) -> Fn:
@@ -78,23 +96,24 @@ def run_on_cpu(fn: Fn, inputs: Inputs) -> Any:
     return on(fn, "cpu")(*fresh(inputs))
 
 
-class _ObservedModule(nn.Module):
-    def __init__(self, fn: nn.Module) -> None:
+class LookedAt(nn.Module):
+    """Calls another callable while a mode is active, inside of whatever the device does around it.
+
+    Args:
+        fn: the callable.
+        mode: a context manager, such as a dispatch mode.
+    """
+
+    def __init__(self, fn: Fn, mode: Any) -> None:
         super().__init__()
         self.fn = fn
+        self._mode = [mode]  # not copied with the module
 
-    def forward(self, *inputs: Any) -> dict[str, Any]:
-        output = self.fn(*inputs)
-        buffers = {f"buffer {name}": buffer for name, buffer in self.fn.named_buffers()}
-        return {"output": output, **_after(inputs), **buffers}
+    def __deepcopy__(self, memo: dict[int, Any]) -> LookedAt:
+        """Copy the callable and keep the mode."""
+        return LookedAt(copied(self.fn), self._mode[0])
 
-
-def observed(fn: Fn) -> Fn:
-    """Wrap a callable so that what it wrote into its inputs and buffers comes back beside its output."""
-    if isinstance(fn, nn.Module):
-        return _ObservedModule(fn)
-    return lambda *inputs: {"output": fn(*inputs), **_after(inputs)}
-
-
-def _after(inputs: Inputs) -> dict[str, Any]:
-    return {f"input {place} after the call": value for place, value in enumerate(inputs)}
+    def forward(self, *inputs: Any) -> Any:
+        """Call under the mode."""
+        with self._mode[0]:
+            return self.fn(*inputs)

@@ -1,0 +1,170 @@
+"""The verdict on one answer: first a cheap look against the CPU's own errors, then the model of honest devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import torch
+
+from course_utils.numerics.reference.differences import (
+    OutputDifference,
+    compare_outputs,
+    smallest_visible,
+    worst_ratio,
+)
+from course_utils.numerics.reference.expected import Expected
+from course_utils.numerics.reference.limits import ErrorBound, bound_from_cpu
+from course_utils.numerics.running.attempts import Answer, Refusal
+from course_utils.numerics.running.observed import GRADIENT
+from course_utils.numerics.tensors.leaves import OutputLeaf, equal_with_nan
+
+# beyond this many times what is allowed, an error is a fault; up to there it may be a relu or a tie that flipped
+FAULT_FROM = 6.0
+_SAMPLE = 2**14
+
+
+class NumericsVerdict(Enum):
+    """What is known of one answer."""
+
+    AGREES = "agrees"
+    UNDECIDED = "undecided"
+    FAULT = "fault"
+
+
+class JudgingRule(Enum):
+    """What decided."""
+
+    FIRST_LOOK = "no further from the reference than 4 times the CPU's own error in this dtype"
+    MODEL = "within the errors that honest kernels may make, carried through the reference"
+    EXACT = "shapes, dtypes, integers and NaN are compared exactly"
+    NOTHING = "no number was left to compare"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdict on one answer, and how it came about.
+
+    Args:
+        verdict: fault, undecided or agrees.
+        rule: what decided.
+        differences: what differs; empty when the answer agrees.
+        worst: the largest error as a multiple of what is allowed.
+        visible: the smallest error that would have been seen in half of the numbers, as a part of their usual size.
+        not_compared: how many numbers rounding decides, such as the place of the larger of two nearly equal ones.
+    """
+
+    verdict: NumericsVerdict
+    rule: JudgingRule
+    differences: tuple[OutputDifference, ...] = ()
+    worst: float = 0.0
+    visible: float | None = None
+    not_compared: int = 0
+
+
+def judge(answer: Answer, expected: Expected, *, forward_only: bool = False) -> Judgement:
+    """Compare one answer with the reference.
+
+    Args:
+        answer: what the device gave.
+        expected: the reference.
+        forward_only: whether the answer holds no gradients.
+    """
+    leaves = expected.forward_leaves if forward_only else expected.leaves
+    on_cpu = expected.on_cpu(forward_only=forward_only)
+    cpu = None if isinstance(on_cpu, Refusal) else on_cpu
+    dtype = expected.call.dtype
+    settled = first_look(answer, leaves, cpu, dtype) if cpu is not None else None
+    open_places = [place for place in range(len(leaves)) if settled is None or settled[place] is None]
+    if settled is not None and not open_places:
+        return _agreement(JudgingRule.FIRST_LOOK, [few for few in settled if few is not None])
+    if settled is None:
+        mine, right, bounds, own = answer, leaves, expected.bounds[: len(leaves)], cpu
+    else:  # what the first look let go is settled, number by number
+        mine, right = (tuple(side[place] for place in open_places) for side in (answer, leaves))
+        bounds = tuple(expected.bounds[place] for place in open_places)
+        own = tuple(cpu[place] for place in open_places) if cpu is not None else None
+    differences = compare_outputs(mine, right, bounds, dtype=dtype, cpu=own)
+    if expected.trace.free_at_ties:
+        # which of several equal numbers is meant, and gets the gradient; the operator alone is asked whether it is one
+        differences = tuple(d for d in differences if d.kind != "integers" and not is_gradient(d))
+    if not differences:
+        return _agreement(JudgingRule.MODEL, list(zip(mine, right, bounds, strict=True)))
+    worst = max(difference.excess for difference in differences)
+    verdict = NumericsVerdict.FAULT if worst > FAULT_FROM else NumericsVerdict.UNDECIDED
+    rule = JudgingRule.MODEL if worst < float("inf") else JudgingRule.EXACT
+    return Judgement(verdict, rule, differences, worst, None, _not_compared(bounds))
+
+
+Compared = tuple[OutputLeaf, OutputLeaf, ErrorBound]
+
+
+def first_look(answer: Answer, leaves: Answer, cpu: Answer, dtype: torch.dtype) -> list[Compared | None] | None:
+    """Compare an answer with the CPU's own errors, which is cheap.
+
+    Args:
+        answer: what the device gave.
+        leaves: the exact results.
+        cpu: what the CPU gives in the device's dtype.
+        dtype: that dtype.
+
+    Returns:
+        For each output what was compared, a part of it where the device gives the CPU's own bits, or None where the
+        output is further off; None where the outputs are not the same ones.
+    """
+    paths = [leaf.path for leaf in leaves]
+    if [leaf.path for leaf in answer] != paths or [leaf.path for leaf in cpu] != paths:
+        return None
+    return [_settled(*three, dtype) for three in zip(answer, leaves, cpu, strict=True)]
+
+
+def _settled(mine: OutputLeaf, exact: OutputLeaf, own: OutputLeaf, dtype: torch.dtype) -> Compared | None:
+    if own.tensor.shape != exact.tensor.shape or not _as_finite(own.tensor, exact.tensor):
+        return None  # a CPU that is far off itself tells nothing about others
+    alike = mine.tensor.dtype == own.tensor.dtype and mine.tensor.shape == own.tensor.shape
+    if alike and equal_with_nan(mine.tensor, own.tensor):
+        mine, exact, own = (_sample(leaf) for leaf in (mine, exact, own))
+        return mine, exact, _bound(exact, own, dtype)
+    bound = _bound(exact, own, dtype)
+    return None if compare_outputs((mine,), (exact,), (bound,), dtype=dtype, cpu=(own,)) else (mine, exact, bound)
+
+
+def _bound(exact: OutputLeaf, own: OutputLeaf, dtype: torch.dtype) -> ErrorBound:
+    if exact.is_number_with_rounding:
+        return bound_from_cpu(exact.tensor, own.tensor, dtype)
+    return ErrorBound(torch.zeros(exact.tensor.shape))
+
+
+def _sample(leaf: OutputLeaf) -> OutputLeaf:
+    """Take a part of a large output, enough to say how large errors are."""
+    step = max(1, leaf.tensor.numel() // _SAMPLE)
+    return leaf if step == 1 else OutputLeaf(leaf.path, leaf.tensor.reshape(-1)[::step])
+
+
+def _as_finite(own: torch.Tensor, exact: torch.Tensor) -> bool:
+    """Return whether two tensors are finite in the same places."""
+    if not (own.is_floating_point() or own.is_complex()) or not own.numel():
+        return True
+    if bool(own.sum().isfinite()) and bool(exact.sum().isfinite()):
+        return True
+    return torch.equal(own.isfinite(), exact.isfinite())
+
+
+def _agreement(rule: JudgingRule, compared: Sequence[Compared]) -> Judgement:
+    answer, leaves, bounds = zip(*compared, strict=True) if compared else ((), (), ())
+    visible = smallest_visible(leaves, bounds)
+    if visible is None:
+        numbers = any(leaf.tensor.numel() for leaf in leaves)
+        rule = JudgingRule.EXACT if numbers else JudgingRule.NOTHING
+    worst = worst_ratio(answer, leaves, bounds)
+    return Judgement(NumericsVerdict.AGREES, rule, (), worst, visible, _not_compared(bounds))
+
+
+def _not_compared(bounds: Sequence[ErrorBound]) -> int:
+    return sum(int(bound.limit.isinf().sum()) for bound in bounds)
+
+
+def is_gradient(difference: OutputDifference) -> bool:
+    """Return whether a difference lies in a gradient and not in an output."""
+    return difference.where.startswith(GRADIENT)

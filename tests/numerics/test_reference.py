@@ -1,0 +1,153 @@
+"""The model of honest devices: lets honest rounding through, grows as sums do, and still shows one missing term."""
+
+import math
+
+import pytest
+import torch
+
+from course_utils.numerics import FaultyDevice, compare_numerics, draw
+from course_utils.numerics.reference.expected import CpuCall, expect
+from course_utils.numerics.reference.limits import bound_from_cpu, smoothed
+from course_utils.numerics.reference.operator_look import OperatorLook
+from course_utils.numerics.reference.rounding import RoundingModel
+from course_utils.numerics.reference.sums import alike
+from course_utils.numerics.tensors.operators import operator_name
+
+HALF = (torch.float16, torch.bfloat16)
+
+
+def bounds_of(fn, inputs, dtype=torch.float32):
+    """Return the limits of the first output under the model."""
+    lower = tuple(x.to(dtype) for x in inputs)
+    expected = expect(CpuCall(fn, lower, dtype, torch.float64, False, 0), fn)
+    return expected.leaves[0].tensor, expected.bounds[0].limit
+
+
+def test_equal_addends_are_alike_and_random_ones_are_not():
+    """Equal numbers are cut off in one direction; random ones, and exact multiples, are not."""
+    equal = torch.full((8192,), 1 / 3, dtype=torch.float64)
+
+    assert float(alike(equal, 2.0**-23)) > 0.1
+    assert float(alike(draw(8192).double(), 2.0**-23)) < 0.05
+    assert float(alike(torch.ones(8192, dtype=torch.float64), 2.0**-23)) == 0
+
+
+def test_equal_addends_are_allowed_what_adding_one_by_one_costs():
+    """8192 equal float32 numbers, added one by one, stay within the limit and exceed sqrt(K)*eps."""
+    x = torch.full((8192,), 0.1)
+    total = torch.zeros(())
+    for value in x:
+        total = total + value
+    exact, limit = bounds_of(lambda t: t.sum(), (x,))
+    error = abs(float(total) - float(exact))
+
+    assert error > math.sqrt(8192) * torch.finfo(torch.float32).eps * 0.1
+    assert error <= float(limit)
+
+
+def test_limit_of_random_sums_grows_like_a_root():
+    """Sixteen times as many random terms give four times the sum, and are allowed about four times that error."""
+    limits = []
+    for length in (1024, 16384):
+        _, limit = bounds_of(torch.mv, (draw(64, length), draw(length, seed=1)))
+        limits.append(float(limit.median()))
+
+    assert 2 < limits[1] / limits[0] / 4 < 6
+
+
+@pytest.mark.parametrize("dtype", HALF)
+@pytest.mark.parametrize("seed", [0, 10])
+def test_rounding_passes_and_a_dropped_element_fails(dtype, seed):
+    """A deep dot product with only rounding errors is clean; with one element dropped it is not (pytorch #183621)."""
+    pair = draw(4096, seed=seed), draw(4096, seed=seed + 1)
+
+    def compare(device):
+        return compare_numerics(torch.dot, pair, dtypes=[dtype], device=device, gradients=False, largest_elements=0)
+
+    assert compare("cpu").clean
+    assert compare(FaultyDevice("drops a term")).kinds == ("drops a term of a reduction",)
+
+
+def test_equal_numbers_err_alike():
+    """The model's errors are a hash of the value: a constant stays one constant."""
+    with RoundingModel(torch.float32, 1):
+        changed = torch.full((64,), 0.3, dtype=torch.float64) * 3.0
+
+    assert len(changed.unique()) == 1
+    assert float(changed[0]) != 0.3 * 3.0
+
+
+def test_model_leaves_infinities_and_nan():
+    """What is not finite stays what it is."""
+    x = torch.tensor([math.inf, -math.inf, math.nan, 1.0], dtype=torch.float64)
+    with RoundingModel(torch.float16, 1):
+        changed = torch.exp(x)
+
+    assert changed.isinf().tolist() == [True, False, False, False]
+    assert changed.isnan().tolist() == [False, False, True, False]
+
+
+def test_wrong_scale_below_one_step_is_seen():
+    """A float16 result 1.001 times too large hides in every number, and shows over all of them."""
+
+    class Scaled:
+        name = "scaled"
+
+        def run(self, fn, inputs):
+            outputs = fn(*inputs)
+            return outputs | {"output": (outputs["output"].float() * 1.001).half()}
+
+    report = compare_numerics(
+        torch.mm,
+        (draw(64, 64), draw(64, 64, seed=1)),
+        dtypes=[torch.float16],
+        device=Scaled(),
+        gradients=False,
+        largest_elements=0,
+    )
+
+    assert report.kinds == ("error",)
+
+
+def test_wrong_operator_is_named_from_its_own_operands():
+    """Of a chain of operators the wrong one is named, and the right ones behind it are not."""
+    from benchmarks.numerics_zoo import changes
+    from benchmarks.numerics_zoo.faults import PlantedFault
+
+    def chain(x):
+        return torch.tanh(torch.exp(x) @ x.mT).sum(-1)
+
+    look = OperatorLook()
+
+    def looked(x):
+        with look:
+            return chain(x)
+
+    PlantedFault("exp", changes.scaled).run(looked, (draw(6, 6),))
+
+    assert [fault.operator for fault in look.faults] == ["aten::exp"]
+    assert look.judged >= 4
+
+
+def test_bound_from_the_cpu_follows_its_errors():
+    """Where the CPU errs by more, more is allowed; where it is exact, an eps of the value is."""
+    exact = torch.ones(8, 16, dtype=torch.float64)
+    rough = exact + 1e-3 * draw(8, 16, seed=2)
+    tight = bound_from_cpu(exact, exact.float(), torch.float32).limit
+    loose = bound_from_cpu(exact, rough.float(), torch.float32).limit
+
+    assert float(tight.max()) == pytest.approx(torch.finfo(torch.float32).eps, rel=1e-3)
+    assert float(loose.min()) > 1e-3
+
+
+def test_variances_are_smoothed_over_rows_and_columns():
+    """A single lucky number is not taken for exact."""
+    variance = torch.ones(4, 8, dtype=torch.float64)
+    variance[0, 0] = 0
+
+    assert float(smoothed(variance, 4)[0, 0]) > 0.3
+
+
+def test_operator_names_drop_the_underscore():
+    """An in-place form is the same operator."""
+    assert operator_name(torch.ops.aten.add_.Tensor) == "add"
