@@ -49,7 +49,9 @@ def assert_clean(fn, inputs, device="cpu", **options):
     return report
 
 
-@pytest.mark.parametrize("device", ["cpu", LaneSums()], ids=["cpu", "other order"])
+@pytest.mark.parametrize(
+    "device", ["cpu", pytest.param(LaneSums(), marks=pytest.mark.slow)], ids=["cpu", "other order"]
+)  # fmt: skip
 @pytest.mark.parametrize("relu", [True, False])
 def test_model_with_global_pooling(relu, device):
     """Behind a global average pool all cotangents of a channel are equal and round alike: 8192 of them here."""
@@ -58,6 +60,7 @@ def test_model_with_global_pooling(relu, device):
     assert_clean(pooled_cnn(relu=relu).eval(), (draw(8, 3, 32, 32),), device)
 
 
+@pytest.mark.slow
 def test_model_with_batch_norm_and_global_pooling():
     """The same behind two blocks with batch norm, evaluating."""
     torch.manual_seed(1)
@@ -65,7 +68,7 @@ def test_model_with_batch_norm_and_global_pooling():
     assert_clean(normed_cnn().eval(), (draw(8, 3, 32, 32),), LaneSums())
 
 
-@pytest.mark.parametrize("keys", [256, 512])
+@pytest.mark.parametrize("keys", [256, pytest.param(512, marks=pytest.mark.slow)])
 def test_fused_attention_and_its_other_backend(keys):
     """The fused kernel and the mathematical one are both honest."""
     inputs = tuple(draw(1, 4, length, 64, seed=seed) for seed, length in enumerate((64, keys, keys)))

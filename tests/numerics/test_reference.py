@@ -107,6 +107,7 @@ def test_wrong_scale_below_one_step_is_seen():
     )
 
     assert report.kinds == ("error",)
+    assert "times what they should be" in report.findings[0].sentence
 
 
 def test_wrong_operator_is_named_from_its_own_operands():
