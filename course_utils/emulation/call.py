@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 from course_utils.emulation import messages
 from course_utils.emulation.events import Kernel
@@ -13,7 +14,15 @@ from course_utils.emulation.host_waits import INDEXING
 from course_utils.emulation.mps_only import STAND_INS
 from course_utils.emulation.refusals import MpsRule, refusal
 from course_utils.emulation.runtime import Runtime
-from course_utils.emulation.tensor import DENSE_ONLY, follow_cpu, from_cpu, is_emulated, storage_of, to_cpu_view
+from course_utils.emulation.tensor import (
+    DENSE_ONLY,
+    UNSUPPORTED,
+    follow_cpu,
+    from_cpu,
+    is_emulated,
+    storage_of,
+    to_cpu_view,
+)
 
 _TENSOR_TYPES = ("Tensor", "Optional[Tensor]")
 
@@ -86,6 +95,8 @@ class Arguments:
             return self._convert_tensor(value)
         if isinstance(value, (list, tuple)) and value and not isinstance(value[0], (int, float)):
             return type(value)(self._convert(item) for item in value)
+        if isinstance(value, torch.dtype) and not self.runtime.recorder.call.asked_float64:
+            return UNSUPPORTED.get(value, value)  # asked for by torch's C++, as in renorm
         return value
 
     def _convert_tensor(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -145,10 +156,18 @@ class Arguments:
                 raise NotImplementedError(DENSE_ONLY.format(layout=result.layout))
             if not self.traits.may_alias and result.untyped_storage()._cdata in self.storages:
                 result = result.clone()  # the CPU returned its argument where MPS makes a new tensor
+            if result.dtype in UNSUPPORTED and not self._asks_for_float64():
+                result = result.to(UNSUPPORTED[result.dtype])  # the CPU's kernel computes in double, MPS's does not
             return from_cpu(result, self.runtime.meter, self.storages)
         if isinstance(result, (list, tuple)):
             return type(result)(self.wrap(item) for item in result)
         return result
+
+    def _asks_for_float64(self) -> bool:
+        if self.runtime.recorder.call.asked_float64:
+            return True
+        given = pytree.tree_leaves((self.args, self.kwargs))
+        return any(isinstance(leaf, torch.Tensor) and leaf.dtype in UNSUPPORTED for leaf in given)
 
     def follow(self) -> None:
         """Carry new sizes of written arguments (out=) over to the device's tensors."""

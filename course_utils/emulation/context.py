@@ -14,7 +14,7 @@ import torch.library
 
 from course_utils.data.versions import order
 from course_utils.devices.torch_start import fallback_at_load
-from course_utils.emulation import autocast, patches
+from course_utils.emulation import autocast, compilers, patches
 from course_utils.emulation.call import OperatorTraits, resolve
 from course_utils.emulation.dispatch import make_native
 from course_utils.emulation.events import CallHook, CallVerdict, Kernel, OperatorCall
@@ -158,6 +158,7 @@ def emulated_mps(
     with ExitStack() as stack:
         stack.callback(_clear_caches)
         stack.enter_context(_marked_active())
+        stack.enter_context(compilers.eager_compiled_functions())
         names = DeviceFunctionMode(runtime)
         _replace_attributes(stack, runtime, names)
         _register_kernels(stack, runtime)
@@ -182,6 +183,7 @@ def _replace_attributes(stack: ExitStack, runtime: Runtime, names: DeviceFunctio
         *patches.storage_attributes(runtime),
         *patches.mps_functions(runtime),
         *patches.accelerator_functions(runtime),
+        *compilers.compiler_patches(runtime),
         keep_mode_in_backward(names),
     ):
         stack.callback(_restore, owner, name, vars(owner).get(name, _ABSENT))

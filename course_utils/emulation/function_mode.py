@@ -6,6 +6,7 @@ C++ looks up the index of a device given without one, asks a device guard for it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,13 +17,17 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from course_utils.emulation.dispatch_counter import tensors_in
 from course_utils.emulation.runtime import Runtime
-from course_utils.emulation.tensor import DENSE_ONLY, DEVICE, is_emulated, is_really_meta
+from course_utils.emulation.tensor import DENSE_ONLY, DEVICE, UNSUPPORTED, is_emulated, is_really_meta
 
 _WITHOUT_INDEX = torch.device("mps")
 _MPS = ("mps", "mps:0")
 # these build on the CPU and copy, on a Mac too, and their C++ wants a device guard even with an index
 _FROM_DATA: tuple[Callable[..., Any], ...] = (torch.tensor, torch.as_tensor, torch.asarray)
 
+# C++ prints the device of a tensor, and the name of its type ("MetaFloatType")
+_META_DEVICE = re.compile(r"\bmeta\b")
+_META_TYPE = re.compile(r"\bMeta(?=[A-Za-z0-9]*Type\b)")
+_TO_DOUBLE = (torch.Tensor.double, torch.Tensor.cdouble)
 _INDEXING: tuple[Callable[..., Any], ...] = (torch.Tensor.__getitem__, torch.Tensor.__setitem__)
 
 
@@ -74,13 +79,20 @@ class DeviceFunctionMode(TorchFunctionMode):
         call = self.runtime.recorder.call
         outermost = not call.name
         real_meta = self._means_meta(args, kwargs)
+        asked_float64 = _asks_for_float64(func, args, kwargs)
         if outermost:
             call.name, call.waited = getattr(func, "__name__", ""), False
         call.real_meta += real_meta
+        call.asked_float64 += asked_float64
         try:
             return self._run(func, args, kwargs)
+        except (RuntimeError, NotImplementedError) as error:
+            if not real_meta:
+                name_device(error)
+            raise
         finally:
             call.real_meta -= real_meta
+            call.asked_float64 -= asked_float64
             if outermost:
                 call.name = ""
 
@@ -91,14 +103,12 @@ class DeviceFunctionMode(TorchFunctionMode):
             return _from_data(torch.tensor, args[1:], {"dtype": args[0].dtype, "device": DEVICE} | kwargs)
         if func in _INDEXING and is_emulated(args[0]):
             return func(args[0], _with_tensors(args[1]), *args[2:])
-        if func is torch.Tensor.to and any(map(_is_mps, args[1:2])) and is_emulated(args[0]):
-            args = (args[0], *args[2:])  # already there, so only a dtype may be left to change
-            if not args[1:] and not kwargs:
-                return args[0]
-        elif func is torch.Tensor.to and _is_mps(kwargs.get("device")) and is_emulated(args[0]):
-            del kwargs["device"]
-            if not args[1:] and not kwargs:
-                return args[0]
+        if (
+            func is torch.Tensor.to
+            and is_emulated(args[0])
+            and (any(map(_is_mps, args[1:2])) or _is_mps(kwargs.get("device")))
+        ):
+            return _change_in_place(*args, **kwargs)
         return func(*args, **kwargs)
 
     def _means_meta(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -110,6 +120,38 @@ class DeviceFunctionMode(TorchFunctionMode):
             return False
         with torch._C.DisableTorchFunction():
             return any(map(is_really_meta, tensors_in((args, kwargs))))
+
+
+def _asks_for_float64(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Return whether the caller's code asks for a dtype that Metal lacks; C++ never does so on MPS."""
+    if func in _TO_DOUBLE or torch.get_default_dtype() is torch.float64:
+        return True
+    return any(value in UNSUPPORTED for value in (*args[1:], *kwargs.values()) if isinstance(value, torch.dtype))
+
+
+def _change_in_place(
+    tensor: torch.Tensor,
+    device: Any = None,
+    dtype: torch.dtype | None = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    *,
+    memory_format: torch.memory_format | None = None,
+) -> torch.Tensor:
+    """Do what is left of `Tensor.to` for a tensor that is on the device already: its dtype, or a copy."""
+    if dtype in {None, tensor.dtype} and not copy and memory_format is None:
+        return tensor
+    dtype = dtype or tensor.dtype
+    if memory_format is None:
+        return tensor.to(dtype, non_blocking, copy)
+    return tensor.to(dtype, non_blocking, copy, memory_format=memory_format)
+
+
+def name_device(error: Exception) -> None:
+    """Write "mps:0" into the text of an error of torch's C++, which sees device "meta" on the device's tensors."""
+    if error.args and isinstance(error.args[0], str):
+        text = _META_TYPE.sub("MPS", _META_DEVICE.sub("mps:0", error.args[0]))
+        error.args = (text, *error.args[1:])
 
 
 def _with_tensors(index: Any) -> Any:
@@ -154,6 +196,9 @@ def keep_mode_in_backward(mode: DeviceFunctionMode) -> tuple[Any, str, Callable[
         try:
             with mode:
                 return original(*args, **kwargs)
+        except (RuntimeError, NotImplementedError) as error:
+            name_device(error)
+            raise
         finally:
             call.name = name
 

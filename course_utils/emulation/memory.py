@@ -8,10 +8,13 @@ from typing import Any
 import torch
 from torch.utils._device import _device_constructors
 
+from course_utils.emulation import messages
 from course_utils.emulation.events import Kernel
+from course_utils.emulation.refusals import MpsRule, refusal
 from course_utils.emulation.runtime import Runtime
 from course_utils.emulation.tensor import (
     DEVICE,
+    UNSUPPORTED,
     data_of_storage,
     follow_cpu,
     from_cpu,
@@ -66,8 +69,12 @@ def make_meta_factories(runtime: Runtime, on_device: dict[str, Kernel]) -> dict[
     """Make the kernels of every factory for the meta key.
 
     C++ asks a tensor of the device where it lives, hears "meta", and makes its temporaries there. Those
-    belong on the emulated device, unless the caller said "meta".
+    belong on the emulated device, unless the caller said "meta". Where C++ asks "is this MPS?" before it takes a
+    double (quantile, pinv, matrix_rank, lstsq, renorm), it hears no, so its doubles become float32 here.
     """
+
+    def held(dtype: Any) -> Any:
+        return dtype if runtime.recorder.call.asked_float64 else UNSUPPORTED.get(dtype, dtype)
 
     def plain(size: Any, stride: Any, dtype: Any) -> torch.Tensor:
         dtype = dtype or torch.get_default_dtype()
@@ -77,19 +84,19 @@ def make_meta_factories(runtime: Runtime, on_device: dict[str, Kernel]) -> dict[
 
     def empty(size: Any, *, dtype: Any = None, memory_format: Any = None, **kwargs: Any) -> torch.Tensor:
         if not runtime.recorder.call.real_meta:
-            return on_device["empty.memory_format"](size, dtype=dtype, memory_format=memory_format, **kwargs)  # type: ignore[no-any-return]
+            return on_device["empty.memory_format"](size, dtype=held(dtype), memory_format=memory_format, **kwargs)  # type: ignore[no-any-return]
         with torch._C.DisableTorchFunction():
             return plain(size, _strides(size, memory_format), dtype)
 
     def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **kwargs: Any) -> torch.Tensor:
         if not runtime.recorder.call.real_meta:
-            return on_device["empty_strided"](size, stride, dtype=dtype, **kwargs)  # type: ignore[no-any-return]
+            return on_device["empty_strided"](size, stride, dtype=held(dtype), **kwargs)  # type: ignore[no-any-return]
         with torch._C.DisableTorchFunction():
             return plain(size, stride, dtype)
 
     def zero_tensor(size: Any, *, dtype: Any = None, **_: Any) -> torch.Tensor:
         if not runtime.recorder.call.real_meta:
-            return torch.zeros(size, dtype=dtype, device=DEVICE)
+            return torch.zeros(size, dtype=held(dtype), device=DEVICE)
         return plain(size, _strides(size), dtype)
 
     def redirected(operator: Any) -> Kernel:
@@ -97,7 +104,7 @@ def make_meta_factories(runtime: Runtime, on_device: dict[str, Kernel]) -> dict[
             with torch._C.DisableTorchFunction():
                 if runtime.recorder.call.real_meta:
                     return operator._op_dk(torch._C.DispatchKey.CompositeExplicitAutograd, *args, **kwargs)
-                return operator(*args, **{**kwargs, "device": DEVICE})
+                return operator(*args, **{**kwargs, "dtype": held(kwargs.get("dtype")), "device": DEVICE})
 
         return factory
 
@@ -139,6 +146,9 @@ def make_memory_kernels(runtime: Runtime) -> dict[str, Kernel]:
 
     def copy_(destination: torch.Tensor, source: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
         to_mps, from_mps = is_emulated(destination), is_emulated(source)
+        if from_mps and not to_mps and destination.dtype in UNSUPPORTED and source.dtype is not destination.dtype:
+            # the GPU casts before the copy: wrong numbers in 2.14.0 (pytorch #197715), refused before and after
+            raise refusal(TypeError(messages.unsupported_dtype(destination.dtype)), MpsRule.UNSUPPORTED_DTYPE)
         there = to_cpu_view(destination) if to_mps else destination
         here = to_cpu_view(source) if from_mps else source
         there.copy_(here)

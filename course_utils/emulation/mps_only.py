@@ -7,6 +7,7 @@ Their schemas are in every torch build, their kernels in none but the macOS one
 # ruff: noqa: PLR0917  (the signatures are those of native_functions.yaml)
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,8 +22,9 @@ def linear_backward(
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """Differentiate `linear`: gradients of the input (..., in), of the weight (out, in) and of the bias (out,)."""
     matrix = weight.unsqueeze(0) if weight.dim() == 1 else weight
-    grad_2d = grad_output.reshape(-1, matrix.size(0))
-    x_2d = x.reshape(-1, matrix.size(1))
+    rows = math.prod(x.shape[:-1])  # not -1, which cannot be worked out where there are no features
+    grad_2d = grad_output.reshape(rows, matrix.size(0))
+    x_2d = x.reshape(rows, matrix.size(1))
     grad_x = (grad_2d @ matrix).reshape(x.shape) if output_mask[0] else None
     grad_weight = (grad_2d.t() @ x_2d).reshape(weight.shape) if output_mask[1] else None
     grad_bias = grad_2d.sum(0) if output_mask[2] else None

@@ -18,7 +18,7 @@ from course_utils.emulation.runtime import Runtime
 from course_utils.emulation.tensor import DEVICE, data_of_storage, is_emulated, new_storage, to_cpu_view
 
 # owner, attribute, replacement
-Replacement = tuple[Any, str, Any]
+Patch = tuple[Any, str, Any]
 
 _BASE: Any = torch._C.TensorBase
 _STORAGE: Any = torch._C.StorageBase
@@ -37,10 +37,10 @@ _TYPE_NAMES = {
 }
 
 
-def tensor_attributes() -> Iterator[Replacement]:
+def tensor_attributes() -> Iterator[Patch]:
     """List what a tensor of the device answers in Python, where C++ would say "meta"."""
 
-    def attribute(name: str, on_device: Any) -> Replacement:
+    def attribute(name: str, on_device: Any) -> Patch:
         original = getattr(_BASE, name)
 
         def get(tensor: torch.Tensor) -> Any:
@@ -54,7 +54,7 @@ def tensor_attributes() -> Iterator[Replacement]:
     yield attribute("is_meta", False)
     yield attribute("is_cpu", False)
 
-    def method(name: str, on_device: Any) -> Replacement:
+    def method(name: str, on_device: Any) -> Patch:
         original = getattr(torch.Tensor, name)
 
         def call(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
@@ -94,7 +94,7 @@ def _no_dlpack(*_: Any, **__: Any) -> NoReturn:
     )
 
 
-def storage_attributes(runtime: Runtime) -> Iterator[Replacement]:
+def storage_attributes(runtime: Runtime) -> Iterator[Patch]:
     """List what a storage of the device answers; torch.save and torch.load ask for these."""
 
     def device(storage: torch.UntypedStorage) -> Any:
@@ -139,7 +139,7 @@ def _only_metal(*_: Any, **__: Any) -> NoReturn:
     raise NotImplementedError("the emulated MPS device has no Metal: shaders, captures and traces need a Mac")
 
 
-def mps_functions(runtime: Runtime) -> Iterator[Replacement]:
+def mps_functions(runtime: Runtime) -> Iterator[Patch]:
     """List the C functions behind torch.mps and torch.backends.mps, which builds without MPS lack or refuse."""
 
     def synchronize() -> None:
@@ -222,7 +222,7 @@ def _make_event(runtime: Runtime) -> type:
     return Event
 
 
-def accelerator_functions(runtime: Runtime) -> Iterator[Replacement]:
+def accelerator_functions(runtime: Runtime) -> Iterator[Patch]:
     """List the C functions behind torch.accelerator."""
 
     def synchronize(_: int = 0) -> None:

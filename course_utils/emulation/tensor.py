@@ -40,6 +40,8 @@ _DTYPES = (
     *(torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
     *(torch.uint16, torch.uint32, torch.uint64, torch.float8_e4m3fn, torch.float8_e5m2),
 )
+# what Metal lacks, and what C++ takes instead where it asks whether a tensor is on MPS
+UNSUPPORTED = {torch.float64: torch.float32, torch.complex128: torch.complex64}
 _templates: dict[torch.dtype, torch.Tensor] = {}
 
 
@@ -100,7 +102,7 @@ def make_meta(
     """Make a plain meta tensor over a given meta storage."""
     if dtype not in _templates:
         raise TypeError(f"the emulated MPS device holds no {dtype}; it holds {', '.join(map(str, _DTYPES))}")
-    meta = _templates[dtype].detach()
+    meta = _templates[dtype].data  # with a version counter of its own, which autograd compares
     return meta.set_(storage, offset, size, stride)
 
 
