@@ -5,15 +5,17 @@
     python scripts/build_operator_history.py --again    # read all of them again, after a change of the rules
 
 Each wheel is fetched with pip (about 55 to 140 MB; pip's own configuration and environment apply, so
-PIP_CONFIG_FILE or PIP_CONSTRAINT can lift a local constraint for this one command), one small file is read out of
-it, and it is deleted. A release that cannot be had is listed as unread, and nothing is claimed about it.
+PIP_CONFIG_FILE or PIP_CONSTRAINT can lift a local constraint for this one command), the yaml and the registrations in
+all Python files are read out of it, and it is deleted. A release that cannot be had is listed as unread, and nothing is claimed about it.
 
-First bring course_utils/data/mps_cpu_fallbacks.json up to date: the yaml does not show those operators.
+First bring course_utils/data/mps_cpu_fallbacks.json up to date: the yaml does not show those operators. Where it
+differs from what a wheel's Python files register, the script says so.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import hashlib
 import json
 import re
@@ -23,7 +25,7 @@ import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from course_utils.data.versions import line_of, order
 from course_utils.operators.hand_registered import hand_registered
@@ -73,8 +75,81 @@ def last_line(text: str) -> str:
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "pip said nothing")
 
 
-def fetch_yaml(release: str, target: Sequence[str]) -> str:
-    """Fetch one wheel, read the yaml out of it, delete the wheel.
+class Wheel(NamedTuple):
+    """What the history needs of one wheel.
+
+    Args:
+        yaml: text of native_functions.yaml.
+        registered: overloads that the wheel's Python files register for MPS, without "aten::".
+    """
+
+    yaml: str
+    registered: frozenset[str]
+
+
+def python_registrations(source: str) -> frozenset[str]:
+    """Find the operators of aten that a Python file registers for MPS with torch.library.
+
+    Args:
+        source: text of the file; a file that this Python cannot parse has none.
+
+    Returns:
+        Overloads without "aten::".
+    """
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return frozenset()
+    # names of libraries made for the key MPS: lib = Library("aten", "IMPL", "MPS")
+    for_mps = {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and _is_call_of(node.value, "Library")
+        and "MPS" in _constants(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _is_call_of(node, "impl") and node.args:
+            owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+            texts = _constants(node)
+            if texts and ("MPS" in texts[1:] or (isinstance(owner, ast.Name) and owner.id in for_mps)):
+                found.add(texts[0].removeprefix("aten::"))
+    return frozenset(found)
+
+
+def _is_call_of(node: ast.Call, name: str) -> bool:
+    function = node.func
+    return (function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")) == name
+
+
+def _constants(node: ast.Call) -> list[str]:
+    values = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return [value.value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str)]
+
+
+def read_wheel(path: Path) -> Wheel:
+    """Read one wheel.
+
+    Raises:
+        KeyError: when the wheel has no native_functions.yaml.
+        zipfile.BadZipFile: when the file is not a wheel.
+    """
+    registered: set[str] = set()
+    with zipfile.ZipFile(path) as wheel:
+        for name in wheel.namelist():
+            if name.endswith(".py") and not name.startswith("torch/testing/"):
+                source = wheel.read(name)
+                if b"MPS" in source and b".impl(" in source:
+                    registered |= python_registrations(source.decode("utf-8", "replace"))
+        return Wheel(wheel.read(YAML).decode("utf-8"), frozenset(registered))
+
+
+def fetch_wheel(release: str, target: Sequence[str]) -> Wheel:
+    """Fetch one wheel, read it, delete it.
 
     Raises:
         OSError: when pip cannot get the wheel, or the wheel has no such file; the message says which.
@@ -85,8 +160,7 @@ def fetch_yaml(release: str, target: Sequence[str]) -> str:
         if answer.returncode != 0 or not wheels:
             raise OSError(last_line(answer.stderr))
         try:
-            with zipfile.ZipFile(wheels[0]) as wheel:
-                return wheel.read(YAML).decode("utf-8")
+            return read_wheel(wheels[0])
         except (KeyError, zipfile.BadZipFile) as error:
             raise OSError(f"{wheels[0].name} cannot be read: {error}") from error
 
@@ -174,7 +248,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read the releases that are asked for and not yet known, and write the history.
 
     Returns:
-        0, or 1 when a release could not be read.
+        0, or 1 when a release could not be read, or registers other operators from Python than the hand list has.
     """
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("releases", nargs="*", help="such as 2.16.0; all published ones by default")
@@ -190,21 +264,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = set(old["releases"]) if old and not options.again else set()
     read: dict[str, str] = {}
     unread: dict[str, str] = {}
+    differing = False
     for release in options.releases or newest_of_each_line(published_versions(target)):
         if release in known:
             continue
         try:
-            read[release] = fetch_yaml(release, target)
+            wheel = fetch_wheel(release, target)
+            read[release] = wheel.yaml
             print(f"torch {release}: read")
-            for warning in hand_registered(release).warnings:
+            hand = hand_registered(release)
+            for warning in hand.warnings:
                 print(f"torch {release}: {warning}", file=sys.stderr)
+            differing |= wheel.registered != hand.python_registration
+            if wheel.registered != hand.python_registration:
+                print(
+                    f"torch {release}: its Python files register {sorted(wheel.registered)} for MPS, "
+                    f"mps_cpu_fallbacks.json has {sorted(hand.python_registration)}; correct it and run --again",
+                    file=sys.stderr,
+                )
         except OSError as error:
             unread[release] = str(error)
             print(f"torch {release}: not read, {error}", file=sys.stderr)
     data = merge(old, read, unread)
     options.output.write_text(render(data), encoding="utf-8")
     print(f"{len(data['releases'])} releases, {len(data['letters'])} overloads, {options.output.stat().st_size} bytes")
-    return 1 if unread else 0
+    return 1 if unread or differing else 0
 
 
 if __name__ == "__main__":

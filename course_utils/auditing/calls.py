@@ -11,9 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
-from course_utils.auditing.limits import KernelLimit, limits_of, name_arguments
+from course_utils.auditing.attributes import HeldTensor
+from course_utils.auditing.public_names import name_of_function
 from course_utils.auditing.tensors import REPLACEMENT, address_of
 from course_utils.auditing.tracer import Tracer
 from course_utils.emulation.events import OperatorCall
@@ -28,27 +30,20 @@ class CallFollower:
 
     Args:
         tracer: knows where the step is, and keeps the log.
-        release: of torch, whose limits count.
-        macos: this machine's, None where it is not known.
-        attributes: address of memory -> name, for tensors that a module holds as plain attributes.
+        attributes: address of memory -> what a module holds there as a plain attribute.
         targets: address of memory -> name, for tensors that the loss carries along.
     """
 
     def __init__(
         self,
         tracer: Tracer,
-        release: str,
         *,
-        macos: str | None = None,
-        attributes: dict[int, str] | None = None,
+        attributes: dict[int, HeldTensor] | None = None,
         targets: dict[int, str] | None = None,
     ) -> None:
         self.tracer = tracer
-        self.release = release
-        self.macos = macos
         self.attributes = attributes or {}
         self.targets = targets or {}
-        self._limits: dict[Any, tuple[KernelLimit, ...]] = {}
         self._known_cpu_arguments: set[int] = set()
 
     def __call__(self, call: OperatorCall) -> Any:
@@ -57,11 +52,9 @@ class CallFollower:
             return call.run()
         self.tracer.observe(call)
         result = self._run(call)
-        limits = self._limits.get(call.operator)
-        if limits is None:
-            limits = self._limits[call.operator] = limits_of(call.name, self.release, self.macos)
-        if limits:
-            self._compare(call, limits, result)
+        for limit in call.limits_reached(result):
+            reached = self.tracer.log.reached.setdefault((limit, call.name), Counter())
+            reached[self.tracer.where()] += 1
         return result
 
     def _run(self, call: OperatorCall) -> Any:
@@ -75,14 +68,6 @@ class CallFollower:
                 return self._retry_with_arguments_on_device(call, error)
             raise
 
-    def _compare(self, call: OperatorCall, limits: tuple[KernelLimit, ...], result: Any) -> None:
-        arguments = name_arguments(call.operator._schema, call.args, call.kwargs)
-        with torch._C.DisableTorchFunction():
-            for limit in limits:
-                if limit.reached_by(arguments, result):
-                    reached = self.tracer.log.reached.setdefault((limit, call.name), Counter())
-                    reached[self.tracer.where()] += 1
-
     def _without_float64(self, call: OperatorCall) -> Any:
         places = self.tracer.log.float64.setdefault(call.name, Counter())
         places[self.tracer.where()] += 1
@@ -93,21 +78,42 @@ class CallFollower:
     def _retry_with_arguments_on_device(self, call: OperatorCall, error: Exception) -> Any:
         """Run the call again with the CPU's tensors moved; raise its error where it writes into one of them."""
         with torch._C.DisableTorchFunction():
-            leaves = [leaf for leaf in pytree.tree_leaves((call.args, call.kwargs)) if isinstance(leaf, torch.Tensor)]
-            there = [leaf for leaf in leaves if not is_on_cpu(leaf)]
-            cpu_arguments = [leaf for leaf in leaves if is_on_cpu(leaf) and leaf.dim() > 0]
-            if not there or not cpu_arguments or (call.operator._schema.is_mutable and is_on_cpu(leaves[0])):
-                raise error
-            for cpu_argument in cpu_arguments:
-                self._log_cpu_argument(cpu_argument, call.name)
+            writes = call.operator._schema.is_mutable
+            if self.tracer.function is not None and any(map(_needs_gradient, pytree.tree_leaves(call.args))):
+                raise error  # FunctionFollower moves it above autograd, which then knows of the move
+            moved = self.move_cpu_arguments(call.name, call.args, call.kwargs, writes=writes)
+        if moved is None:
+            raise error
+        return replace(call, args=moved[0], kwargs=moved[1]).run()
 
-            def move(leaf: Any) -> Any:
-                if isinstance(leaf, torch.Tensor) and is_on_cpu(leaf) and leaf.dim() > 0:
-                    return _narrow(leaf).to(there[0].device)
-                return leaf
+    def move_cpu_arguments(self, called: Any, args: Any, kwargs: Any, *, writes: bool) -> tuple[Any, Any] | None:
+        """Log the CPU's tensors among tensors of the device, and return the arguments with them moved.
 
-            args, kwargs = pytree.tree_map(move, (call.args, call.kwargs))
-        return replace(call, args=args, kwargs=kwargs).run()
+        Args:
+            called: the operator's name, or torch's function.
+            args: positional arguments.
+            kwargs: arguments by name.
+            writes: whether the call writes into its first tensor.
+
+        Returns:
+            New args and kwargs; None where devices are not mixed, or the call writes into a tensor on the CPU.
+        """
+        leaves = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+        there = [leaf for leaf in leaves if not is_on_cpu(leaf)]
+        cpu_arguments = [leaf for leaf in leaves if is_on_cpu(leaf) and leaf.dim() > 0]
+        if not there or not cpu_arguments or (writes and is_on_cpu(leaves[0])):
+            return None
+        name = called if isinstance(called, str) else name_of_function(called) or getattr(called, "__name__", "")
+        for cpu_argument in cpu_arguments:
+            self._log_cpu_argument(cpu_argument, name)
+
+        def move(leaf: Any) -> Any:
+            if isinstance(leaf, torch.Tensor) and is_on_cpu(leaf) and leaf.dim() > 0:
+                return _narrow(leaf).to(there[0].device)
+            return leaf
+
+        moved: tuple[Any, Any] = pytree.tree_map(move, (args, kwargs))
+        return moved
 
     def _log_cpu_argument(self, tensor: torch.Tensor, operator: str) -> None:
         address = address_of(tensor)
@@ -117,14 +123,48 @@ class CallFollower:
         if self.tracer.phase == "backward" and address in self._known_cpu_arguments:
             return  # saved by the forward call, where it was named
         self._known_cpu_arguments.add(address)
-        name = self.attributes.get(address, f"a tensor on the CPU, given to {operator}")
+        held = self.attributes.get(address)
+        name = f"attribute {held.path}" if held is not None else f"a tensor on the CPU, given to {operator}"
         self.tracer.log.mixed.setdefault(name, Counter())[self.tracer.where()] += 1
+        self.tracer.log.held[name] = held
+
+
+class FunctionFollower(TorchFunctionMode):
+    """Follows each of torch's functions that the caller's code calls, above the operators.
+
+    Composite functions check devices before any operator runs (`stft`, attention); their error carries no rule.
+
+    Args:
+        follower: follows the operators of the same step.
+    """
+
+    def __init__(self, follower: CallFollower) -> None:
+        super().__init__()
+        self.follower = follower
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        with self.follower.tracer.calling(func):
+            try:
+                return func(*args, **kwargs)
+            except RuntimeError as error:
+                writes = getattr(func, "__name__", "").endswith("_") or "out" in kwargs
+                moved = None
+                if rule_of(error) in (None, MpsRule.MIXED_DEVICES):
+                    moved = self.follower.move_cpu_arguments(func, args, kwargs, writes=writes)
+                if moved is None:
+                    raise
+                return func(*moved[0], **moved[1])
 
 
 def is_on_cpu(tensor: torch.Tensor) -> bool:
     """Return whether a tensor is in the CPU's memory, whatever the emulated device makes Python answer."""
     with torch._C.DisableTorchFunction():
         return bool(_is_cpu(tensor))
+
+
+def _needs_gradient(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and is_on_cpu(value) and value.requires_grad
 
 
 def _narrow(value: Any) -> Any:

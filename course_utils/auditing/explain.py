@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+import torch
+
 from course_utils.auditing.findings import KINDS, PHASES, AuditFinding, CallSite, FindingKind, Phase
 from course_utils.auditing.public_names import GRADIENT_ROUTES, name_of_function, public_name
 from course_utils.auditing.tracer import StepPosition, TraceLog
-from course_utils.operators.hand_registered import torchvision_kernels
 from course_utils.operators.names import base_of
 from course_utils.operators.table import OperatorTable, OperatorVerdict
 
@@ -36,6 +37,12 @@ def explain(log: TraceLog, table: OperatorTable) -> tuple[tuple[AuditFinding, ..
 
 def _warnings(log: TraceLog, table: OperatorTable) -> tuple[str, ...]:
     found: dict[str, None] = {}
+    for (name, through), count in log.rerouted.items():
+        found[
+            f"torch {torch.__version__.partition('+')[0]} reaches {name} ({count} x) through {through}, which torch "
+            f"{table.torch_release} does not have; for this operator the route is the installed torch's, so nothing is "
+            "claimed about it"
+        ] = None
     for name, _ in log.suspects:
         known = log.rules[name]
         if known is not None:
@@ -51,10 +58,8 @@ def _warnings(log: TraceLog, table: OperatorTable) -> tuple[str, ...]:
 def _operator(
     name: str, verdict: str, phase: Phase, places: Counter[StepPosition], known: OperatorVerdict | None
 ) -> AuditFinding | None:
-    if not name.startswith("aten::"):
-        return _outside_aten(name, phase, places)
     if known is None:
-        return None
+        return None if name.startswith("aten::") else _outside_aten(name, phase, places)
     kind: FindingKind = "cpu always" if verdict == "cpu_always" else "missing"
     effect = f"runs on the CPU whatever the fallback variable says, copied both ways; {_ONCE}"
     if kind == "missing":
@@ -79,7 +84,19 @@ def _missing_effect(known: OperatorVerdict) -> str:
     return f"{error} for the MPS device; the fallback variable does not help ({known.reason})"
 
 
+# what helps better than another operator: parts of the operator's name -> advice
+_SPECIAL_ADVICE = {
+    "_nested_tensor_from_mask": "pass enable_nested_tensor=False to nn.TransformerEncoder, which MPS then runs",
+    "_nested_tensor_from_mask_left_aligned": "pass enable_nested_tensor=False to nn.TransformerEncoder",
+}
+
+
 def _advice(known: OperatorVerdict) -> str:
+    special = _SPECIAL_ADVICE.get(base_of(known.overload.removeprefix("aten::")))
+    if special is not None:
+        return special
+    if known.overload.startswith("quantized::"):
+        return "keep a quantized model on the CPU, or move the model without quantization"
     if "you have" in known.since:
         return f"use torch {known.since.split(' since ')[1].split(',')[0]} or newer, or replace the operator"
     return "replace it with operators that MPS has, or compute this part on the CPU on purpose, with .cpu()"
@@ -87,19 +104,6 @@ def _advice(known: OperatorVerdict) -> str:
 
 def _outside_aten(name: str, phase: Phase, places: Counter[StepPosition]) -> AuditFinding:
     namespace = name.partition("::")[0]
-    known = torchvision_kernels()
-    if name in known:
-        return AuditFinding(
-            kind="missing",
-            name=name,
-            public="torchvision",
-            effect=f"NotImplementedError: The operator '{name}' is not currently implemented for the MPS device; "
-            f"{_UNSET_FALLBACK}",
-            advice="compute this part on the CPU on purpose, with .cpu()",
-            since="no torchvision up to 0.29 has an MPS kernel for it",
-            phase=phase,
-            places=_places(places),
-        )
     return AuditFinding(
         kind="outside aten",
         name=name,
@@ -142,14 +146,14 @@ def _stray_tensors(log: TraceLog) -> Iterator[AuditFinding]:
         )
     for name, places in log.mixed.items():
         first = next(iter(places)).phase
-        attribute = name.startswith("attribute")
+        held = log.held[name]
         yield AuditFinding(
             kind="mixed devices",
             name=name,
             public="",
             effect="RuntimeError: it stays on the CPU while the others are on MPS"
-            + (", because .to() moves parameters and buffers only" if attribute else ""),
-            advice="register it with register_buffer" if attribute else "create it with device=x.device",
+            + (", because .to() moves parameters and buffers only" if held is not None else ""),
+            advice=held.advice if held is not None else "create it with device=x.device",
             phase=first,
             places=_places(places),
             source="pytorch #130790",

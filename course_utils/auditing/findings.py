@@ -15,6 +15,7 @@ FindingKind = Literal[
     "cpu always",
     "outside aten",
     "refused",  # raised on the way, although the CPU runs it
+    "wrong result",  # a known fault: has a kernel that computes such calls wrongly, without an error
     "may refuse",  # has a kernel with a documented limit that this call reaches
     "may leave the GPU",  # has a kernel that computes such calls on the CPU
 ]

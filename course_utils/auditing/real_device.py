@@ -20,6 +20,7 @@ from course_utils.auditing.calls import is_on_cpu
 from course_utils.auditing.tensors import REPLACEMENT
 from course_utils.emulation.events import CallHook, CallVerdict, OperatorCall
 from course_utils.emulation.kernels import KernelTable
+from course_utils.emulation.limits import limits_of
 from course_utils.emulation.refusals import MpsRule, refusal
 
 WARNING = (
@@ -35,12 +36,14 @@ class RealDeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     Args:
         hook: receives the calls.
         table: the kernels of the release in question.
+        macos: whose limits count; None for those of every macOS.
     """
 
-    def __init__(self, hook: CallHook, table: KernelTable) -> None:
+    def __init__(self, hook: CallHook, table: KernelTable, macos: str | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.hook = hook
         self.table = table
+        self.macos = macos
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -48,8 +51,9 @@ class RealDeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return func(*args, **kwargs)
         name = func.name()
         verdict = self._verdict(name)
+        limits = limits_of(name, self.table.torch_version, self.macos)
         kernel = partial(run_on_cpu, func) if verdict == "missing" else partial(self._run, func)
-        return self.hook(OperatorCall(func, name, verdict, self.table, kernel, args, kwargs))
+        return self.hook(OperatorCall(func, name, verdict, self.table, limits, kernel, args, kwargs))
 
     def _verdict(self, name: str) -> CallVerdict:
         entry = self.table.verdict(name)  # outside aten only an error tells
@@ -66,7 +70,7 @@ class RealDeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if inner is None:
                 raise
             on_cpu = partial(run_on_cpu, func)
-            return self.hook(OperatorCall(func, inner.group(1), "missing", self.table, on_cpu, args, kwargs))
+            return self.hook(OperatorCall(func, inner.group(1), "missing", self.table, (), on_cpu, args, kwargs))
         except (TypeError, RuntimeError) as error:
             rule = _broken_rule(error, (args, kwargs))
             raise (error if rule is None else refusal(error, rule)) from None

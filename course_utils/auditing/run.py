@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import nn
 
-from course_utils.auditing.calls import CallFollower
+from course_utils.auditing.calls import CallFollower, FunctionFollower
 from course_utils.auditing.explain import explain
 from course_utils.auditing.findings import AuditFinding, CallSite, Phase, SeenOperator
 from course_utils.auditing.real_device import WARNING, RealDeviceMode
@@ -34,7 +34,7 @@ from course_utils.auditing.tensors import (
     tensors_kept_by,
 )
 from course_utils.auditing.tracer import Tracer
-from course_utils.data.versions import order
+from course_utils.data.versions import exactly, order
 from course_utils.emulation import is_active
 from course_utils.emulation.context import emulated_mps, version_warnings
 from course_utils.emulation.kernels import kernels_of
@@ -66,6 +66,7 @@ def audit(
     optimizer: torch.optim.Optimizer | OptimizerFactory | None = None,
     mode: AuditMode = "train",
     release: str | None = None,
+    macos: str | None = None,
 ) -> Audit:
     """Find the operators of one step of a model that MPS lacks or may refuse, where they are, and what to do.
 
@@ -82,6 +83,7 @@ def audit(
             SGD in "train".
         mode: "train" follows all phases; "eval" the forward pass without gradients, and the loss if one is given.
         release: a published release such as "2.9.1" instead of the installed torch.
+        macos: the macOS to judge by, such as "14.5"; by default this machine's, elsewhere every macOS is thought of.
 
     Returns:
         The findings, every operator seen, and warnings.
@@ -94,6 +96,7 @@ def audit(
         RuntimeError: inside an `emulated_mps()` block, or on a Mac whose MPS does not work.
     """
     _check_arguments(model, optimizer, mode)
+    macos = str(exactly(macos)) if macos is not None else platform.mac_ver()[0] or None
     table = operator_table(release)
     args, kwargs = _split(inputs)
     train = mode == "train"
@@ -107,7 +110,7 @@ def audit(
         train=train,
     )
     before = check_tensors(named_tensors(step.model, kwargs or args, loss), table.torch_release)
-    tracer, failure, left_out = _follow(step, table)
+    tracer, failure, left_out = _follow(step, table, macos)
     found, explained = explain(tracer.log, table)
     refused: tuple[AuditFinding, ...] = ()
     if failure is not None:
@@ -171,23 +174,23 @@ def _source(table: OperatorTable) -> str:
     return f"torch {table.torch_release}, {table.source}; followed on {where}"
 
 
-def _follow(step: AuditedStep, table: OperatorTable) -> tuple[Tracer, Exception | None, tuple[str, ...]]:
+def _follow(
+    step: AuditedStep, table: OperatorTable, macos: str | None
+) -> tuple[Tracer, Exception | None, tuple[str, ...]]:
     """Run a copy of the step on the device; an error of the device is returned, not raised."""
     copied_step = step.copy()
     tracer = Tracer(copied_step.model)
     follower = CallFollower(
         tracer,
-        table.torch_release,
-        macos=platform.mac_ver()[0] or None,
         attributes=plain_attributes(copied_step.model),
         targets={address_of(t): name for name, t in tensors_kept_by(step.loss) if _is_dense(t)},
     )
     left_out: tuple[str, ...] = ()
     failure: Exception | None = None
-    with _device(follower, table) as device, _quiet():
+    with _device(follower, table, macos) as device, _quiet():
         copied_step.to(device)
         try:
-            with tracer.tracing():
+            with tracer.tracing(), FunctionFollower(follower):
                 left_out = copied_step.run(tracer.enter)
         except NotAnOptimizerError:
             raise
@@ -197,7 +200,7 @@ def _follow(step: AuditedStep, table: OperatorTable) -> tuple[Tracer, Exception 
 
 
 @contextmanager
-def _device(follower: CallFollower, table: OperatorTable) -> Iterator[torch.device]:
+def _device(follower: CallFollower, table: OperatorTable, macos: str | None) -> Iterator[torch.device]:
     """Give the device to follow the step on, with the follower as its hook.
 
     Raises:
@@ -205,12 +208,12 @@ def _device(follower: CallFollower, table: OperatorTable) -> Iterator[torch.devi
     """
     kernels = kernels_of(table)
     if not torch._C._has_mps:
-        with emulated_mps(missing="record", hook=follower, kernels=kernels) as mps:
+        with emulated_mps(missing="record", hook=follower, kernels=kernels, macos=macos) as mps:
             yield mps.device
         return
     if not torch.backends.mps.is_available():
         raise RuntimeError("this torch was built with MPS but finds no usable GPU; see course_utils.probe_mps()")
-    with RealDeviceMode(follower, kernels):
+    with RealDeviceMode(follower, kernels, macos):
         yield torch.device("mps")
 
 

@@ -12,8 +12,10 @@ import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
+from course_utils.auditing.attributes import held_tensors
 from course_utils.auditing.findings import Phase
 from course_utils.auditing.tensors import as_plain, make_movable, movable
+from course_utils.reporting.error_text import first_line
 
 LossFunction = Callable[[Any], torch.Tensor]
 OptimizerFactory = Callable[[Any], torch.optim.Optimizer]
@@ -70,10 +72,17 @@ class AuditedStep:
         optimizer = self.optimizer if isinstance(self.optimizer, torch.optim.Optimizer) else None
         inputs = pytree.tree_map(_copy_input, (self.args, self.kwargs))
         try:
-            memo = {id(buffer): buffer.detach().clone() for buffer in self.model.buffers() if _is_sparse(buffer)}
+            memo: dict[int, Any] = {id(x): x.detach().clone() for x in self.model.buffers() if _is_sparse(x)}
+            # results of a computation, which deepcopy refuses: the weight of a pruned or weight-normed layer
+            memo |= {id(x.tensor): x.tensor.detach().clone() for x in held_tensors(self.model) if not x.tensor.is_leaf}
             model, loss, optimizer = copy.deepcopy((self.model, loss, optimizer), memo)
-        except (RuntimeError, TypeError) as error:
-            raise ValueError(f"the model cannot be copied with copy.deepcopy ({error}); audit a fresh one") from error
+        except Exception as error:  # the model's classes may define how they are copied
+            raise ValueError(
+                f"the model cannot be copied with copy.deepcopy ({first_line(error)}); the audit works on a copy"
+            ) from error
+        for parameter in model.parameters():
+            if not parameter.is_leaf:  # the copies of a ScriptModule
+                parameter.detach_().requires_grad_()
         args, kwargs = inputs
         return AuditedStep(model, args, kwargs, loss or self.loss, optimizer or self.optimizer, self.train)
 

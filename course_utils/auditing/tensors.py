@@ -12,6 +12,7 @@ import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
+from course_utils.auditing.attributes import HeldTensor, held_tensors
 from course_utils.auditing.findings import AuditFinding
 from course_utils.data.versions import order
 
@@ -61,21 +62,12 @@ def tensors_kept_by(function: Callable[..., Any] | None) -> Named:
             yield from ((f"default{path}", leaf) for path, leaf in leaves_with_path(value))
 
 
-def plain_attributes(model: nn.Module) -> dict[int, str]:
-    """Return the names of tensors that modules hold outside parameters and buffers, by the address of their memory.
-
-    Module.to() does not move them.
-    """
-    found: dict[int, str] = {}
-    for module_name, module in model.named_modules():
-        for attribute, value in vars(module).items():
-            if attribute in ("_parameters", "_buffers", "_modules"):
-                continue
-            if isinstance(value, (torch.Tensor, list, tuple, dict)):
-                for path, leaf in leaves_with_path(value):
-                    if isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided:
-                        name = f"{module_name}.{attribute}".strip(".")
-                        found.setdefault(address_of(leaf), f"attribute {name}{path}")
+def plain_attributes(model: nn.Module) -> dict[int, HeldTensor]:
+    """Return the tensors that modules hold outside parameters and buffers, by the address of their memory."""
+    found: dict[int, HeldTensor] = {}
+    for held in held_tensors(model):
+        if held.tensor.layout is torch.strided and not held.tensor.is_meta:
+            found.setdefault(address_of(held.tensor), held)
     return found
 
 
@@ -177,12 +169,16 @@ def movable(tensor: Any) -> Any:
 
 
 def make_movable(model: nn.Module) -> None:
-    """Replace, in place, what MPS could not hold among the parameters and buffers of a model."""
+    """Replace, in place, what MPS could not hold among the parameters and buffers of a model; tied ones stay tied."""
+    replaced: dict[int, torch.Tensor] = {}
     for module in model.modules():
         for name, parameter in list(module._parameters.items()):
             if parameter is not None and not _is_movable(parameter):
-                replaced = movable(parameter.detach())
-                module._parameters[name] = nn.Parameter(replaced, requires_grad=parameter.requires_grad)
+                made = replaced.get(id(parameter))
+                if made is None:
+                    dense = movable(parameter.detach())
+                    made = replaced[id(parameter)] = nn.Parameter(dense, requires_grad=parameter.requires_grad)
+                module._parameters[name] = made  # type: ignore[assignment]
         for name, buffer in list(module._buffers.items()):
             if buffer is not None and not _is_movable(buffer):
                 module._buffers[name] = movable(buffer.detach())

@@ -14,11 +14,11 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
+from course_utils.auditing.attributes import HeldTensor
 from course_utils.auditing.findings import PHASES, Phase
-from course_utils.auditing.limits import KernelLimit
 from course_utils.emulation.events import OperatorCall
+from course_utils.emulation.limits import KernelLimit
 from course_utils.emulation.location import Location, caller
 from course_utils.operators.table import OperatorVerdict
 
@@ -41,18 +41,22 @@ class TraceLog:
         seen: (name, verdict) -> calls.
         rules: name -> the operator table's entry, for every operator among the suspects; None where it has none.
         suspects: (name, verdict) of operators that are not simply native -> places, with their counts.
+        rerouted: (name, composite operator that the release lacks) -> calls that only the installed torch makes.
         reached: limits that a call reached, with the operator -> places.
         float64: operators that made float64 -> places.
         mixed: names of tensors that were left on the CPU -> places.
+        held: the same names -> what a module holds, None for a tensor that is not an attribute.
         moved: names of tensors of the loss that were moved on the way.
     """
 
     seen: Counter[tuple[str, str]] = field(default_factory=Counter)
     rules: dict[str, OperatorVerdict | None] = field(default_factory=dict)
     suspects: dict[tuple[str, str], Counter[StepPosition]] = field(default_factory=dict)
+    rerouted: Counter[tuple[str, str]] = field(default_factory=Counter)
     reached: dict[tuple[KernelLimit, str], Counter[StepPosition]] = field(default_factory=dict)
     float64: dict[str, Counter[StepPosition]] = field(default_factory=dict)
     mixed: dict[str, Counter[StepPosition]] = field(default_factory=dict)
+    held: dict[str, HeldTensor | None] = field(default_factory=dict)
     moved: set[str] = field(default_factory=set)
 
 
@@ -92,7 +96,9 @@ class Tracer:
             number = torch._C._autograd._get_sequence_nr() - 1
             if number not in self._forward_calls:
                 self._forward_calls[number] = self._here(location)
-        if call.verdict in ("missing", "cpu_always"):
+        if call.verdict in ("missing", "cpu_always") and call.through:
+            self.log.rerouted[call.name, call.through] += 1
+        elif call.verdict in ("missing", "cpu_always"):
             self.log.rules[call.name] = call.rule
             places = self.log.suspects.setdefault((call.name, call.verdict), Counter())
             places[self.where(location)] += 1
@@ -114,6 +120,15 @@ class Tracer:
         return StepPosition(self.phase, self._stack[-1] if self._stack else "", at, self.function)
 
     @contextmanager
+    def calling(self, function: Callable[..., Any]) -> Iterator[None]:
+        """Note which of torch's functions the caller's line calls, while it runs."""
+        outer, self.function = self.function, function
+        try:
+            yield
+        finally:
+            self.function = outer
+
+    @contextmanager
     def tracing(self) -> Iterator[None]:
         """See everything that runs in this block."""
         hooks = torch.nn.modules.module
@@ -122,7 +137,6 @@ class Tracer:
             stack.callback(before.remove)
             after = hooks.register_module_forward_hook(self._leave_module, always_call=True)
             stack.callback(after.remove)
-            stack.enter_context(_Functions(self))
             yield
 
     def _enter_module(self, module: nn.Module, _: Any) -> None:
@@ -131,18 +145,3 @@ class Tracer:
     def _leave_module(self, module: nn.Module, *_: Any) -> None:
         if self._stack:
             self._stack.pop()
-
-
-class _Functions(TorchFunctionMode):
-    """Keeps the function of torch that the caller's line called, while it runs."""
-
-    def __init__(self, tracer: Tracer) -> None:
-        super().__init__()
-        self.tracer = tracer
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        outer, self.tracer.function = self.tracer.function, func
-        try:
-            return func(*args, **(kwargs or {}))
-        finally:
-            self.tracer.function = outer

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from course_utils.auditing import Audit
+    from course_utils.operators import OperatorVerdict
 
 SUMMARY = "find the operators of a model's step that MPS lacks or may refuse, on any machine"
 LOSSES = ("cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "binary_cross_entropy_with_logits")
@@ -35,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--optimizer", metavar="NAME", help="of torch.optim, such as adamw (default: sgd)")
     parser.add_argument("--release", metavar="X.Y.Z", help="a published torch instead of the installed one")
+    parser.add_argument("--macos", metavar="X.Y", help="judge by this macOS (default: this machine's, or every macOS)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
 
 
@@ -65,10 +67,8 @@ def look_up(name: str, release: str | None, *, as_json: bool) -> int:
     """
     from dataclasses import asdict
 
-    from course_utils.operators import operator_table
-
     try:
-        verdicts = operator_table(release).overloads(name)
+        verdicts = find_verdicts(name, release)
     except (LookupError, ValueError, FileNotFoundError) as error:
         raise UsageError(str(error.args[0])) from error
     if as_json:
@@ -76,6 +76,36 @@ def look_up(name: str, release: str | None, *, as_json: bool) -> int:
     else:
         print("\n".join(map(str, verdicts)))
     return 0 if all(verdict.status in ("native", "composite") for verdict in verdicts) else 1
+
+
+def find_verdicts(name: str, release: str | None) -> tuple[OperatorVerdict, ...]:
+    """Return the verdicts on an operator by any name that a reader may know it by.
+
+    Args:
+        name: "aten::isin", "isin.Tensor_Tensor", "torchvision::nms", or a function such as "torch.linalg.svd".
+        release: of torch, None for the installed one.
+
+    Raises:
+        LookupError: when there is no such operator.
+    """
+    from course_utils.operators import operator_table
+    from course_utils.operators.libraries import library_verdict
+
+    table = operator_table(release)
+    if "::" in name and not name.startswith("aten::"):
+        verdict = library_verdict(name, table.torch_release)
+        if verdict is not None:
+            return (verdict,)
+    if name.startswith(("torch.", "F.")) and not name.startswith("torch.ops."):
+        require_torch()
+        from course_utils.auditing.public_names import operators_of
+
+        found = [each for operator in operators_of(name) for each in (operator, *table.parts_of(operator))]
+        known = [each for operator in dict.fromkeys(found) if (each := table.known_overloads(operator))]
+        if known:
+            return tuple(verdict for overloads in known for verdict in overloads)
+        raise LookupError(f"no operator of aten was found behind {name}; audit a model that calls it instead")
+    return table.overloads(name)
 
 
 def audit_workload(arguments: argparse.Namespace) -> Audit:
@@ -107,7 +137,7 @@ def audit_file(arguments: argparse.Namespace) -> Audit:
         raise UsageError(str(error)) from error
     try:
         model = make_model()
-    except Exception as error:  # the reader's code
+    except (Exception, SystemExit) as error:  # the reader's code
         raise UsageError(f"{arguments.model} failed: {first_line(error)}") from error
     if not isinstance(model, nn.Module):
         raise UsageError(f"{arguments.model} returned {type(model).__name__}, not a torch.nn.Module")
@@ -130,10 +160,13 @@ def _audit(model: nn.Module, inputs: Any, loss: Any, arguments: argparse.Namespa
 
     optimizer = find_optimizer(arguments.optimizer) if arguments.optimizer else None
     loss = loss if arguments.mode == "train" or arguments.loss else None
+    options = {"mode": arguments.mode, "release": arguments.release, "macos": arguments.macos}
     try:
-        return audit(model, inputs, loss=loss, optimizer=optimizer, mode=arguments.mode, release=arguments.release)
+        return audit(model, inputs, loss=loss, optimizer=optimizer, **options)
     except (ModelError, LookupError, ValueError) as error:
-        raise UsageError(str(error.args[0])) from error
+        raise UsageError(str(error.args[0]) if error.args else first_line(error)) from error
+    except (Exception, SystemExit) as error:  # the model's own code: how it is copied or moved, or a way out of Python
+        raise UsageError(f"the model could not be audited: {first_line(error)}") from error
 
 
 def find_loss(name: str, own: Mapping[str, Any]) -> Callable[[Any], Any]:

@@ -58,4 +58,5 @@ def eager_compiled_functions() -> AbstractContextManager[Any]:
     """Return a context in which functions that torch.compile made before run eagerly."""
     if "torch._dynamo" not in sys.modules:
         return nullcontext()  # nothing was compiled in this process
-    return torch.compiler.set_stance("force_eager")
+    stance: AbstractContextManager[Any] = torch.compiler.set_stance("force_eager")
+    return stance

@@ -17,11 +17,12 @@ from course_utils.devices.torch_start import fallback_at_load
 from course_utils.emulation import autocast, compilers, patches
 from course_utils.emulation.call import OperatorTraits, resolve
 from course_utils.emulation.dispatch import make_native
-from course_utils.emulation.events import CallHook, CallVerdict, Kernel, OperatorCall
+from course_utils.emulation.events import CallHook, CallVerdict, Kernel, OperatorCall, refuse_beyond_limits
 from course_utils.emulation.fallback import make_cpu_always, make_fallback
 from course_utils.emulation.function_mode import DeviceFunctionMode, keep_mode_in_backward
 from course_utils.emulation.kernels import KernelTable, mps_kernels
 from course_utils.emulation.ledger import Ledger
+from course_utils.emulation.limits import limits_of
 from course_utils.emulation.memory import (
     COMPOSITE,
     counted,
@@ -29,10 +30,13 @@ from course_utils.emulation.memory import (
     make_memory_kernels,
     make_meta_factories,
 )
+from course_utils.emulation.newer_composites import make_routes
 from course_utils.emulation.routes import ABOVE_AUTOGRAD, make_convolutions
 from course_utils.emulation.runtime import Policy, Runtime
 from course_utils.emulation.tensor import DEVICE, prepare_templates
 
+# the last of the line that torch 2.15 asks for
+MACOS = "15.7"
 OLDEST_TESTED, NEWEST_TESTED = (2, 9), (2, 14)
 _ABSENT = object()
 _CACHED = ("is_available", "is_macos_or_newer", "is_macos13_or_newer", "get_name", "get_core_count")
@@ -118,6 +122,7 @@ def emulated_mps(
     missing: Policy | None = None,
     hook: CallHook | None = None,
     kernels: KernelTable | None = None,
+    macos: str | None = MACOS,
 ) -> Iterator[EmulatedMps]:
     """Give this process an emulated MPS device for the length of a block, on a machine whose torch has none.
 
@@ -136,6 +141,7 @@ def emulated_mps(
             returns is the call's result, as a rule that of `call.run()`. It can look at the arguments and run the call
             again with others. Composite operators that C++ takes apart by itself are not seen, their parts are.
         kernels: which operators have an MPS kernel; by default those of the installed torch.
+        macos: the emulated macOS, such as "14.5", on which some limits of kernels depend; None: limits of every macOS.
 
     Yields:
         The device, with its `ledger()`.
@@ -152,7 +158,7 @@ def emulated_mps(
             "course_utils.probe_mps() if it does not work here"
         )
     policy = choose_policy(fallback, missing, fallback_at_load)
-    runtime = Runtime(table=kernels or mps_kernels(), policy=policy, hook=hook)
+    runtime = Runtime(table=kernels or mps_kernels(), policy=policy, hook=hook, macos=macos)
     runtime.recorder.warnings.extend(version_warnings(torch.__version__))
     prepare_templates()
     with ExitStack() as stack:
@@ -213,12 +219,15 @@ def _register_kernels(stack: ExitStack, runtime: Runtime) -> None:
                 traits = OperatorTraits(operator, name)
                 make = make_cpu_always if name in runtime.table.cpu_always else make_native
                 kernel = _with_hook(runtime, traits, make(runtime, traits))
-            aten.impl(name, kernel, "MPS")
+            aten.impl(name, kernel, "MPS", allow_override=True)  # torch 2.10 to 2.13 registers one from Python
         for name, kernel in make_meta_factories(runtime, special).items():
             aten.impl(name, kernel, "Meta", allow_override=True)
         for name, kernel in ABOVE_AUTOGRAD.items():
             aten.impl(name, kernel, "MPS")
             aten.impl(name, kernel, "AutogradMPS")
+        for name, kernel, keys in make_routes(runtime, runtime.table.native | special.keys() | ABOVE_AUTOGRAD.keys()):
+            for key in keys:
+                aten.impl(name, kernel, key)
         for name in autocast.operators():
             autocast_kernel = autocast.make_kernel(name)
             if autocast_kernel is not None:
@@ -227,8 +236,13 @@ def _register_kernels(stack: ExitStack, runtime: Runtime) -> None:
 
 
 def _with_hook(runtime: Runtime, traits: OperatorTraits, kernel: Kernel) -> Kernel:
-    """Return a kernel that emits an event for each call and leaves the call to the hook; as it is without one."""
-    hook, table = runtime.hook, runtime.table
+    """Return a kernel that emits an event for each call and leaves the call to the hook.
+
+    Without a hook, calls beyond a documented limit raise, and a kernel without limits stays as it is.
+    """
+    table = runtime.table
+    limits = limits_of(traits.qualified, table.torch_version, runtime.macos)
+    hook = runtime.hook or (refuse_beyond_limits if limits else None)
     if hook is None:
         return kernel
     verdict: CallVerdict = "native"
@@ -238,7 +252,10 @@ def _with_hook(runtime: Runtime, traits: OperatorTraits, kernel: Kernel) -> Kern
         verdict = "cpu_always"
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return hook(OperatorCall(traits.operator, traits.qualified, verdict, table, kernel, args, kwargs))
+        through = runtime.recorder.call.through
+        return hook(
+            OperatorCall(traits.operator, traits.qualified, verdict, table, limits, kernel, args, kwargs, through)
+        )
 
     return call
 
@@ -251,7 +268,8 @@ def _fallback_with_hook(runtime: Runtime, fallback: Kernel) -> Kernel:
     def call(operator: Any, *args: Any, **kwargs: Any) -> Any:
         name = operator.name()
         verdict: CallVerdict = "native" if name in table.other_native else "missing"
-        return hook(OperatorCall(operator, name, verdict, table, partial(fallback, operator), args, kwargs))
+        kernel = partial(fallback, operator)
+        return hook(OperatorCall(operator, name, verdict, table, (), kernel, args, kwargs, runtime.recorder.call.through))
 
     return call
 

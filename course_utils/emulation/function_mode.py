@@ -27,7 +27,7 @@ _FROM_DATA: tuple[Callable[..., Any], ...] = (torch.tensor, torch.as_tensor, tor
 # C++ prints the device of a tensor, and the name of its type ("MetaFloatType")
 _META_DEVICE = re.compile(r"\bmeta\b")
 _META_TYPE = re.compile(r"\bMeta(?=[A-Za-z0-9]*Type\b)")
-_TO_DOUBLE = (torch.Tensor.double, torch.Tensor.cdouble)
+_TO_DOUBLE = frozenset({torch.Tensor.double, torch.Tensor.cdouble})  # type: ignore[attr-defined]
 _INDEXING: tuple[Callable[..., Any], ...] = (torch.Tensor.__getitem__, torch.Tensor.__setitem__)
 
 

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import torch
 import torch.mps.event
 
+from course_utils.data.versions import exactly
 from course_utils.emulation import messages
 from course_utils.emulation.generator import GeneratorFactory
 from course_utils.emulation.runtime import Runtime
@@ -145,11 +146,13 @@ def mps_functions(runtime: Runtime) -> Iterator[Patch]:
     def synchronize() -> None:
         runtime.recorder.note_wait("", "torch.mps.synchronize", "synchronize")
 
+    macos = exactly(runtime.macos or "0").line
+
     answers: dict[str, Any] = {
         "_has_mps": True,
         "_mps_is_available": lambda: True,
         "_mps_is_in_bad_fork": lambda: False,
-        "_mps_is_on_macos_or_newer": lambda major, minor: (major, minor) <= (15, 0),
+        "_mps_is_on_macos_or_newer": lambda major, minor: runtime.macos is None or (major, minor) <= macos,
         "_mps_get_name": lambda: "emulated MPS (no GPU)",
         "_mps_get_core_count": lambda: 0,
         "_mps_get_default_generator": lambda: runtime.generator,

@@ -38,6 +38,7 @@ class CurrentCall(threading.local):
     name: str = ""
     waited: bool = False
     real_meta: int = 0  # above 0 while the caller means the meta device itself
+    through: str = ""  # the composite operator that runs, where the followed release lacks it
     asked_float64: int = 0  # above 0 while a call of the caller names float64 or complex128
 
 

@@ -19,6 +19,7 @@ class MpsRule(Enum):
     MIXED_DEVICES = "tensors on different devices"
     TOO_MANY_DIMENSIONS = "more than 16 dimensions"
     MISSING_KERNEL = "an operator without an MPS kernel"
+    KERNEL_LIMIT = "a shape, dtype or macOS that a kernel does not take"
 
 
 def refusal(error: _Error, rule: MpsRule) -> _Error:

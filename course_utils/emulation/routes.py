@@ -36,7 +36,7 @@ def make_convolutions() -> dict[str, Kernel]:
         groups: int,
         *_flags: bool,
     ) -> Tensor:
-        _check_devices(x, weight, bias, transposed)
+        _check_devices(x, weight, bias, transposed, any(size > 1 for size in dilation))
         if x.dim() == 3:  # a 1-d convolution runs as 2-d
             x, weight = x.unsqueeze(2), weight.unsqueeze(2)
             stride, dilation = [1, *stride], [1, *dilation]
@@ -83,13 +83,24 @@ def make_convolutions() -> dict[str, Kernel]:
     return {"convolution": convolution, "_convolution": convolution, "convolution_backward": convolution_backward}
 
 
-def _check_devices(x: Tensor, weight: Tensor, bias: Tensor | None, transposed: bool) -> None:
+def _cpu_convolution(x: Tensor, transposed: bool, dilated: bool) -> Exception:
+    """Return the error for an input on the CPU: it chooses the CPU's convolution, and the weight the MPS key."""
+    n_sides = max(x.dim() - 2, 2)
+    if transposed:
+        return NotImplementedError(messages.missing(f"aten::slow_conv_transpose{n_sides}d" + ".out" * (n_sides == 2)))
+    if dilated:
+        return NotImplementedError(messages.missing(f"aten::slow_conv_dilated{n_sides}d"))
+    if n_sides == 3:
+        return NotImplementedError(messages.missing("aten::slow_conv3d_forward"))
+    return RuntimeError(messages.CONVOLUTION_ON_CPU_INPUT)
+
+
+def _check_devices(x: Tensor, weight: Tensor, bias: Tensor | None, transposed: bool, dilated: bool) -> None:
     if is_emulated(x) and is_emulated(weight) and (bias is None or is_emulated(bias)):
         return
     if not is_emulated(x):
-        is_2d = not transposed and x.dim() < 5
-        text = messages.CONVOLUTION_ON_CPU_INPUT if is_2d else messages.METAL_ON_CPU_TENSOR
-    elif not is_emulated(weight):
+        raise refusal(_cpu_convolution(x, transposed, dilated), MpsRule.MIXED_DEVICES)
+    if not is_emulated(weight):
         text = messages.convolution_on_cpu("weight", x.dtype)
     else:
         text = messages.convolution_on_cpu("bias", x.dtype)

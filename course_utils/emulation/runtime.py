@@ -26,12 +26,14 @@ class Runtime:
         table: which operators have an MPS kernel.
         policy: what happens at an operator that has none.
         hook: receives each call in place of its kernel, or None.
+        macos: the emulated macOS, such as "14.5"; None for every macOS at once.
         recorder: takes the events that the ledger counts.
     """
 
     table: KernelTable
     policy: Policy
     hook: CallHook | None = None
+    macos: str | None = None
     recorder: EventRecorder = field(default_factory=EventRecorder)
     meter: Meter = field(default_factory=Meter)
     generator: EmulatedGenerator = field(default_factory=EmulatedGenerator)

@@ -20,12 +20,14 @@ class HandRegistered:
     Args:
         cpu_fallback: always run on the CPU with a warning, also without PYTORCH_ENABLE_MPS_FALLBACK.
         refuses_mixed_devices: registered only to refuse arguments on different devices.
+        reached_by_mixed_devices: without an MPS kernel, and called on MPS only by a convolution of mixed devices.
         python_registration: registered from Python, made of other operators.
         warnings: what is not known about the list, such as a release that nobody looked at.
     """
 
     cpu_fallback: frozenset[str] = frozenset()
     refuses_mixed_devices: frozenset[str] = frozenset()
+    reached_by_mixed_devices: frozenset[str] = frozenset()
     python_registration: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
 
@@ -59,6 +61,7 @@ def hand_registered(release: str) -> HandRegistered:
     return HandRegistered(
         cpu_fallback=frozenset(lists[line]),
         refuses_mixed_devices=frozenset(data["refuses_mixed_devices"]["operators"]),
+        reached_by_mixed_devices=frozenset(data["reached_by_mixed_devices"]["operators"]),
         python_registration=frozenset(data["python_registration"]["releases"][line]),
         warnings=warnings,
     )

@@ -46,6 +46,7 @@ RULES: Mapping[str, VerdictRule] = {
     "f": VerdictRule("composite", "CompositeExplicitAutogradNonFunctional: one kernel for every backend"),
     "g": VerdictRule("composite", "a generated variant that calls the functional operator"),
     "p": VerdictRule("composite", "a registration from Python, made of other operators"),
+    "P": VerdictRule("composite", "the registration from Python for its out= overload", from_delegate=True),
     "c": VerdictRule("cpu_always", "a hand-registered CPU fallback", cpu_fallback=True),
     "C": VerdictRule(
         "cpu_always", "the CPU fallback registered for its out= overload", cpu_fallback=True, from_delegate=True
@@ -190,7 +191,7 @@ def _inherited(entry: YamlEntry, by_name: Mapping[str, YamlEntry], hand: HandReg
 
 
 # a generic kernel calls the out= overload, so that its verdict, and its name in the error, is what counts
-_INHERITED = {"n": "d", "c": "C", "m": "o", "u": "w"}
+_INHERITED = {"n": "d", "p": "P", "c": "C", "m": "o", "u": "w"}
 
 
 def _kind_of_missing(entry: YamlEntry, keys: frozenset[str]) -> str:

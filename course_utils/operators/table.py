@@ -20,7 +20,7 @@ from course_utils.operators.cache import cache_folder, file_name, load, store
 from course_utils.operators.dispatcher import compare, registered_for_mps
 from course_utils.operators.hand_registered import hand_registered
 from course_utils.operators.history import history
-from course_utils.operators.names import find_overload, find_overloads
+from course_utils.operators.names import base_of, find_overload, find_overloads
 from course_utils.operators.rules import RULES, STATUSES, Status, VerdictLetters, judge, read_yaml
 from course_utils.reporting.results import TableResult, TextResult
 
@@ -115,9 +115,31 @@ class OperatorTable(TableResult):
         """
         return tuple(self._verdict(overload) for overload in find_overloads(name, self.verdicts.letters))
 
+    def known_overloads(self, operator: str) -> tuple[OperatorVerdict, ...]:
+        """Return the verdicts on all overloads of an operator, none where this release lacks it."""
+        return tuple(self._verdict(name) for name in sorted(self.verdicts.letters) if base_of(name) == operator)
+
+    def parts_of(self, operator: str) -> tuple[str, ...]:
+        """Return the operators that a composite one is known by its name to call, their backward included.
+
+        Args:
+            operator: without overload, such as "grid_sampler", which calls grid_sampler_2d and grid_sampler_3d.
+        """
+        if any(verdict.status != "composite" for verdict in self.known_overloads(operator)):
+            return ()
+        forward = [f"_{operator}", f"{operator}_forward", f"{operator}2d", f"{operator}3d"]
+        forward += [f"{operator}_2d", f"{operator}_3d"]
+        known = {base_of(name) for name in self.verdicts.letters}
+        return tuple(name for each in forward for name in (each, f"{each}_backward") if name in known)
+
     def _verdict(self, overload: str) -> OperatorVerdict:
         rule = RULES[self.verdicts.letters[overload]]
         warning = self.overload_warnings.get(overload)
+        if base_of(overload) in hand_registered(self.torch_release).reached_by_mixed_devices:
+            warning = (
+                "on MPS only a convolution whose input is on the CPU and whose weight is on MPS calls it; its error "
+                "means different devices, so move both with .to('mps')"
+            )
         missing = rule.status == "missing"
         return OperatorVerdict(
             overload=f"aten::{overload}",

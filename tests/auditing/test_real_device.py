@@ -17,7 +17,7 @@ def _watch(run):
         tracer = Tracer(nn.Identity())
         tracer.enter("forward")
         kernels = mps_kernels()
-        with tracer.tracing(), RealDeviceMode(CallFollower(tracer, kernels.torch_version), kernels):
+        with tracer.tracing(), RealDeviceMode(CallFollower(tracer), kernels):
             result = run(mps.device)
         return tracer.log, result.cpu()
 
@@ -37,7 +37,7 @@ def test_an_operator_inside_a_composite_one_is_named_by_its_error():
     with emulated_mps(missing="raise") as mps:
         tracer = Tracer(nn.Identity())
         tracer.enter("forward")
-        with RealDeviceMode(CallFollower(tracer, "2.14.1"), nothing_known):
+        with RealDeviceMode(CallFollower(tracer), nothing_known):
             x = torch.rand(1, 1, 4, 4, 4, device=mps.device)
             pooled = nn.functional.adaptive_max_pool3d(x, 2)
         assert pooled.shape == (1, 1, 2, 2, 2)

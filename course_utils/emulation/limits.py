@@ -1,4 +1,4 @@
-"""Operators that have an MPS kernel but refuse some shapes, dtypes or macOS versions, or compute them on the CPU.
+"""Operators that have an MPS kernel but refuse some shapes, dtypes or macOS versions, or leave the GPU for them.
 
 Data with sources: course_utils/data/mps_limits.json. Each entry names one of the checks below; a check looks at one
 call's arguments and result, of which only shapes and dtypes count, so meta tensors do.
@@ -16,6 +16,7 @@ import torch
 
 from course_utils.data.read import read_json
 from course_utils.data.versions import line_of, order
+from course_utils.emulation.refusals import MpsRule, refusal
 from course_utils.operators.names import base_of
 
 Arguments = Mapping[str, Any]
@@ -29,7 +30,8 @@ class KernelLimit:
 
     Args:
         name: a short name.
-        kind: "may refuse" (an error, also with the fallback variable) or "may leave the GPU" (runs on the CPU).
+        kind: "may refuse" (an error, also with the fallback variable), "may leave the GPU" (runs on the CPU) or
+            "wrong result" (a known fault that raises nothing).
         operators: operators without "aten::" and without overload.
         check: key of `CHECKS`.
         since: first line of torch that it holds for; None from the beginning.
@@ -38,10 +40,12 @@ class KernelLimit:
         effect: what happens.
         advice: what to do.
         source: where it is documented.
+        error: class of the error that it raises, "RuntimeError" or "NotImplementedError"; None where it raises none.
+        text: text of the error.
     """
 
     name: str
-    kind: Literal["may refuse", "may leave the GPU"]
+    kind: Literal["may refuse", "may leave the GPU", "wrong result"]
     operators: tuple[str, ...]
     check: str
     since: str | None
@@ -50,6 +54,13 @@ class KernelLimit:
     effect: str
     advice: str
     source: str
+    error: Literal["RuntimeError", "NotImplementedError"] | None = None
+    text: str | None = None
+
+    def refusal(self) -> Exception:
+        """Return the error of the limit, to be raised."""
+        kind = NotImplementedError if self.error == "NotImplementedError" else RuntimeError
+        return refusal(kind(self.text), MpsRule.KERNEL_LIMIT)
 
     def holds_for(self, release: str, macos: str | None = None) -> bool:
         """Return whether the limit is in force.
@@ -63,7 +74,11 @@ class KernelLimit:
             self.until is not None and line > order(self.until)
         ):
             return False
-        return self.macos_below is None or macos is None or order(f"{macos}.0") < order(self.macos_below)
+        return (
+            self.macos_below is None
+            or macos is None
+            or order(macos if "." in macos else f"{macos}.0") < order(self.macos_below)
+        )
 
     def reached_by(self, arguments: Arguments, result: Any) -> bool:
         """Return whether a call reaches the limit.
@@ -84,14 +99,40 @@ def _is_3d(arguments: Arguments, transposed: bool) -> bool:
     return bool(arguments["input"].dim() == 5 and arguments["transposed"] is transposed)
 
 
+def _sides(arguments: Arguments) -> list[tuple[int, int]]:
+    """Return input and output size of both sides of a pooling."""
+    wanted = arguments["output_size"]
+    sizes = arguments["self"].shape[-2:]
+    return [(size, size if out is None else out) for size, out in zip(sizes, wanted, strict=True)]
+
+
 def _not_divisible(arguments: Arguments, result: Any) -> bool:
-    sizes, wanted = arguments["self"].shape[-2:], arguments["output_size"]
-    return any(max(size, out) % max(1, min(size, out)) for size, out in zip(sizes, wanted, strict=True))
+    sides = _sides(arguments)
+    return all(size >= out for size, out in sides) and any(size % max(1, out) for size, out in sides)
 
 
-def _is_integer(arguments: Arguments, result: Any) -> bool:
-    dtype: torch.dtype = arguments["input"].dtype
-    return not (dtype.is_floating_point or dtype.is_complex)
+def _any_not_divisible(arguments: Arguments, result: Any) -> bool:
+    return any(max(sides) % max(1, min(sides)) for sides in _sides(arguments))
+
+
+def _larger_not_divisible(arguments: Arguments, result: Any) -> bool:
+    sides = _sides(arguments)
+    return all(size <= out for size, out in sides) and any(out % max(1, size) for size, out in sides)
+
+
+def _one_side_grows(arguments: Arguments, result: Any) -> bool:
+    sides = _sides(arguments)
+    return any(size < out for size, out in sides) and any(size > out for size, out in sides)
+
+
+def _is_whole(tensor: torch.Tensor) -> bool:
+    return not (tensor.dtype.is_floating_point or tensor.dtype.is_complex)
+
+
+def _mixed_batch_norm(arguments: Arguments, result: Any) -> bool:
+    others = [arguments.get(name) for name in ("weight", "running_mean", "running_var")]
+    dtypes = {other.dtype for other in others if other is not None}
+    return arguments["input"].dtype in _HALF and torch.float32 in dtypes
 
 
 def _svd_size(arguments: Arguments, result: Any) -> bool:
@@ -106,7 +147,25 @@ CHECKS: Mapping[str, Callable[[Arguments, Any], bool]] = {
         _is_3d(arguments, transposed=True) and arguments["input"].dtype in _HALF
     ),
     "sizes not divisible": _not_divisible,
-    "integer input": _is_integer,
+    "any size not divisible": _any_not_divisible,
+    "larger sizes not divisible": _larger_not_divisible,
+    "one side grows": _one_side_grows,
+    "always": lambda _, __: True,
+    "integer input": lambda arguments, _: _is_whole(arguments["input"]),
+    "batch1 is an integer": lambda arguments, _: _is_whole(arguments["batch1"]),
+    "vec1 is an integer": lambda arguments, _: _is_whole(arguments["vec1"]),
+    "more than four FFT dimensions": lambda arguments, _: len(arguments["dim"]) > 4,
+    "self is int64": lambda arguments, _: arguments["self"].dtype is torch.int64,
+    "self is complex": lambda arguments, _: arguments["self"].dtype.is_complex,
+    "self is not float32": lambda arguments, _: arguments["self"].dtype is not torch.float32,
+    "A is complex": lambda arguments, _: arguments["A"].dtype.is_complex,
+    "A is not float32": lambda arguments, _: arguments["self"].dtype is not torch.float32,  # geqrf names it so
+    "LU is not float32": lambda arguments, _: arguments["LU"].dtype is not torch.float32,
+    "a driver is given": lambda arguments, _: arguments.get("driver") is not None,
+    "half input, float32 statistics": _mixed_batch_norm,
+    "int64 minimum or maximum": lambda arguments, _: (
+        arguments["self"].dtype is torch.int64 and arguments["reduce"] in ("amin", "amax")
+    ),
     "matrix of 8192 elements": _svd_size,
     "neither float32 nor complex64": lambda arguments, _: arguments["A"].dtype not in (torch.float32, torch.complex64),
     "min(m, n) above 512": lambda arguments, _: min(arguments["A"].shape[-2:]) > 512,
@@ -124,6 +183,15 @@ def all_limits() -> tuple[KernelLimit, ...]:
     )
 
 
+@cache
+def _by_operator() -> Mapping[str, tuple[KernelLimit, ...]]:
+    found: dict[str, tuple[KernelLimit, ...]] = {}
+    for limit in all_limits():
+        for operator in limit.operators:
+            found[operator] = (*found.get(operator, ()), limit)
+    return found
+
+
 def limits_of(operator: str, release: str, macos: str | None = None) -> tuple[KernelLimit, ...]:
     """List the limits of an operator that are in force.
 
@@ -132,8 +200,8 @@ def limits_of(operator: str, release: str, macos: str | None = None) -> tuple[Ke
         release: of torch.
         macos: such as "14.5"; None where it is not known.
     """
-    base = base_of(operator.removeprefix("aten::"))
-    return tuple(limit for limit in all_limits() if base in limit.operators and limit.holds_for(release, macos))
+    known = _by_operator().get(base_of(operator.removeprefix("aten::")), ())
+    return tuple(limit for limit in known if limit.holds_for(release, macos))
 
 
 def name_arguments(schema: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
