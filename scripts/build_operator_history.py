@@ -5,8 +5,9 @@
     python scripts/build_operator_history.py --again    # read all of them again, after a change of the rules
 
 Each wheel is fetched with pip (about 55 to 140 MB; pip's own configuration and environment apply, so
-PIP_CONFIG_FILE or PIP_CONSTRAINT can lift a local constraint for this one command), the yaml and the registrations in
-all Python files are read out of it, and it is deleted. A release that cannot be had is listed as unread, and nothing is claimed about it.
+PIP_CONFIG_FILE or PIP_CONSTRAINT can lift a local constraint for this one command). The yaml and the registrations in
+all Python files are read out of it, and it is deleted. A release that cannot be had is listed as unread, and nothing
+is claimed about it.
 
 First bring course_utils/data/mps_cpu_fallbacks.json up to date: the yaml does not show those operators. Where it
 differs from what a wheel's Python files register, the script says so.

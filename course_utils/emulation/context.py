@@ -269,7 +269,9 @@ def _fallback_with_hook(runtime: Runtime, fallback: Kernel) -> Kernel:
         name = operator.name()
         verdict: CallVerdict = "native" if name in table.other_native else "missing"
         kernel = partial(fallback, operator)
-        return hook(OperatorCall(operator, name, verdict, table, (), kernel, args, kwargs, runtime.recorder.call.through))
+        return hook(
+            OperatorCall(operator, name, verdict, table, (), kernel, args, kwargs, runtime.recorder.call.through)
+        )
 
     return call
 
