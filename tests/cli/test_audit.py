@@ -25,6 +25,9 @@ def make_clean():
 def make_eigvals():
     return Net(lambda x: torch.linalg.eigvals(x).abs())
 
+def make_exp():
+    return Net(torch.linalg.matrix_exp)
+
 def make_tokens():
     return nn.Embedding(10, 4)
 
@@ -99,6 +102,36 @@ def test_look_up(capsys):
     assert cli.main(["audit", "--op", "linalg_qr", "--release", "2.9.1"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "release", "code", "text"),
+    [
+        ("torchvision::nms", "2.14.1", 0, "native since torchvision 0.16"),
+        ("torchvision::nms", "2.0.1", 1, "torchvision 0.15 belongs to torch 2.0"),
+        ("torchvision::deform_conv2d", "2.14.1", 0, "native"),
+        ("torchvision::_deform_conv2d_backward", "2.14.1", 1, "missing"),
+        ("quantized::linear", "2.14.1", 1, "no quantized operator"),
+        ("torch.linalg.svd", "2.14.1", 0, "aten::_linalg_svd on MPS"),
+        ("torch.linalg.eig", "2.14.1", 1, "aten::linalg_eig on MPS"),
+        ("torch.nn.functional.grid_sample", "2.14.1", 0, "aten::grid_sampler_2d_backward on MPS"),
+        ("torch.nn.functional.grid_sample", "2.12.1", 1, "aten::grid_sampler_2d_backward on MPS"),
+        ("aten::slow_conv3d_forward", "2.14.1", 1, "means different devices"),
+        ("linalg_lu_solve", "2.11.0", 0, "registration from Python"),
+    ],
+)
+def test_look_up_by_any_name(name, release, code, text, capsys):
+    """--op knows libraries' operators and public functions, as the audit of a model does."""
+    assert cli.main(["audit", "--op", name, "--release", release]) == code
+    assert text in capsys.readouterr().out
+
+
+def test_another_macos(net, capsys):
+    """--macos judges by an older system."""
+    arguments = ["audit", "net.py:make_exp", "--input", "4x4", "--mode", "eval", "--release", "2.14.1", "--macos"]
+    assert cli.main([*arguments, "14"]) == 1
+    assert "macOS 15" in capsys.readouterr().out
+    assert cli.main([*arguments, "15.1"]) == 0
+
+
 def test_a_workload(capsys):
     """A model of the course is audited with its own inputs and targets."""
     assert cli.main(["audit", "--workload", "mobilenet_v3"]) == 0
@@ -127,7 +160,10 @@ def test_a_workload(capsys):
         (["net.py:make_clean", "--input", "4x4", "--mode", "eval", "--optimizer", "sgd"], "no part in mode='eval'"),
         (["--op", "isinn"], "nearest names: isin"),
         (["--op", "add.Nope"], "is not an overload"),
-        (["--op", "torchvision::nms"], "outside aten"),
+        (["--op", "some_library::f"], "outside aten"),
+        (["--op", "torchvision::nope"], "torchvision has no operator"),
+        (["--op", "torch.nn.functional.nope"], "no operator of aten was found"),
+        (["net.py:make_clean", "--input", "4x4", "--macos", "Sonoma"], "'Sonoma' is not a version"),
         (["--workload", "resnet81"], "the nearest: resnet18"),
         (["--workload", "matmul"], "has no model"),
         (["--workload", "resnet18", "--input", "1"], "no part in --workload"),

@@ -125,31 +125,33 @@ def test_the_yaml_is_read_out_of_a_wheel(offline_pip):
     """The release asked for is fetched with pip, and one file is read out of it."""
     put_wheel(offline_pip, "2.9.1", {script.YAML: MISSING})
     put_wheel(offline_pip, "2.10.0", {script.YAML: NATIVE})
-    assert script.fetch_yaml("2.9.1", OFFLINE) == MISSING
+    assert script.fetch_wheel("2.9.1", OFFLINE).yaml == MISSING
 
 
 def test_a_release_that_pip_cannot_get_says_so(offline_pip):
     """The last word of pip is the reason."""
     put_wheel(offline_pip, "2.9.1", {script.YAML: MISSING})
     with pytest.raises(OSError, match=r"No matching distribution found for torch==2\.10\.0"):
-        script.fetch_yaml("2.10.0", OFFLINE)
+        script.fetch_wheel("2.10.0", OFFLINE)
 
 
 def test_a_wheel_without_the_yaml_says_so(offline_pip):
     """A wheel that lacks the file is named."""
     put_wheel(offline_pip, "2.9.1", {})
     with pytest.raises(OSError, match=r"torch-2\.9\.1-py3-none-any\.whl cannot be read"):
-        script.fetch_yaml("2.9.1", OFFLINE)
+        script.fetch_wheel("2.9.1", OFFLINE)
 
 
 def test_the_script_reads_only_what_is_new(offline_pip, tmp_path, capsys):
     """A second run adds the new release, keeps the old one, and reports what it could not read."""
     output = tmp_path / "history.json"
-    put_wheel(offline_pip, "2.9.1", {script.YAML: MISSING})
+    norms = 'lib.impl("native_group_norm", f, "MPS")\nlib.impl("native_group_norm_backward", f, "MPS")\n'
+    solve = 'lib.impl("linalg_lu_solve.out", f, "MPS")\n'
+    put_wheel(offline_pip, "2.9.1", {script.YAML: MISSING, "torch/backends/mps/__init__.py": norms})
     assert script.main(["2.9.1", "2.10.0", "--output", str(output)]) == 1
     assert "torch 2.10.0: not read" in capsys.readouterr().err
     (offline_pip / "torch-2.9.1-py3-none-any.whl").unlink()
-    put_wheel(offline_pip, "2.10.0", {script.YAML: NATIVE})
+    put_wheel(offline_pip, "2.10.0", {script.YAML: NATIVE, "torch/a.py": norms, "torch/b.py": solve})
     assert script.main(["2.9.1", "2.10.0", "--output", str(output)]) == 0
     data = json.loads(output.read_text())
     assert (data["releases"], data["letters"], data["unread"]) == (["2.9.1", "2.10.0"], {"f": "mn"}, {})
@@ -160,3 +162,26 @@ def test_a_release_nobody_looked_at_is_told(offline_pip, tmp_path, capsys):
     put_wheel(offline_pip, "2.99.0", {script.YAML: MISSING})
     assert script.main(["2.99.0", "--output", str(tmp_path / "history.json")]) == 0
     assert "registers for MPS by hand were not looked up" in capsys.readouterr().err
+
+
+def test_registrations_in_any_python_file_are_found(tmp_path):
+    """A library made for MPS, and the key given with the kernel; other keys and names are not taken."""
+    source = (
+        "import torch\n"
+        'mps_lib = torch.library.Library("aten", "IMPL", "MPS")\n'
+        'mps_lib.impl("aten::linalg_lu_solve.out", f)\n'
+        'other = torch.library.Library("aten", "IMPL")\n'
+        'other.impl("native_group_norm", g, "MPS")\n'
+        'other.impl("add.out", g, "CPU")\n'
+        'other.impl("sub.out", g)\n'
+        'thing.implement("mul.out", g, "MPS")\n'
+    )
+    assert script.python_registrations(source) == {"linalg_lu_solve.out", "native_group_norm"}
+    assert script.python_registrations("def broken(:") == set()
+
+    path = tmp_path / "torch.whl"
+    with zipfile.ZipFile(path, "w") as wheel:
+        wheel.writestr(script.YAML, NATIVE)
+        wheel.writestr("torch/_refs/linalg/__init__.py", source)
+        wheel.writestr("torch/other.py", "x = 1")
+    assert script.read_wheel(path) == script.Wheel(NATIVE, frozenset({"linalg_lu_solve.out", "native_group_norm"}))
