@@ -20,15 +20,15 @@ class HandRegistered:
     Args:
         cpu_fallback: always run on the CPU with a warning, also without PYTORCH_ENABLE_MPS_FALLBACK.
         refuses_mixed_devices: registered only to refuse arguments on different devices.
-        reached_by_mixed_devices: without an MPS kernel, and called on MPS only by a convolution of mixed devices.
         python_registration: registered from Python, made of other operators.
+        reached_by_mixed_devices: without an MPS kernel, and called on MPS only by a convolution of mixed devices.
         warnings: what is not known about the list, such as a release that nobody looked at.
     """
 
     cpu_fallback: frozenset[str] = frozenset()
     refuses_mixed_devices: frozenset[str] = frozenset()
-    reached_by_mixed_devices: frozenset[str] = frozenset()
     python_registration: frozenset[str] = frozenset()
+    reached_by_mixed_devices: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
 
 

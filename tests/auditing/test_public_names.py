@@ -15,7 +15,8 @@ NAMES = {
     "aten::_pdist_forward": "torch.pdist",
     "aten::adaptive_max_pool3d.out": "torch.nn.functional.adaptive_max_pool3d",
     "aten::logit_": "torch.logit",
-    "torchvision::nms": "",
+    "torchvision::nms": "torchvision",
+    "some_library::f": "",
 }
 
 
