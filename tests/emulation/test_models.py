@@ -99,7 +99,7 @@ def test_training_step_equals_cpu(name, optimizer):
         inputs, targets = inputs.to("mps"), targets.to("mps")
         found = _two_steps(twin, inputs, targets, OPTIMIZERS[optimizer])
         ledger = mps.ledger()
-        assert ledger.waits == ()
+        assert ledger.waits_of("read") == ()
         assert ledger.fallbacks == ()
         assert all(tensor.device == torch.device("mps:0") for tensor in found)
         found = [tensor.detach().cpu() for tensor in found]
