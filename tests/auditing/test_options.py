@@ -120,3 +120,18 @@ def test_checkpointed_dropout_draws_twice():
         y = checkpoint(lambda value: F.dropout(value, 0.5), x, use_reentrant=False)
         y.sum().backward()
         assert not torch.equal(x.grad, y.detach())
+
+
+def test_a_kernel_that_torch_registers_from_python():
+    """Torch 2.10 to 2.13 registers linalg_lu_solve.out for MPS itself: the device overrides it and gives it back."""
+    library = torch.library.Library("aten", "IMPL")
+    library.impl("linalg_lu_solve.out", lambda *args, **kwargs: kwargs["out"], "MPS")
+    registered = set(torch.library._impls)
+    try:
+        model = Function(lambda x: torch.linalg.lu_solve(*torch.linalg.lu_factor(x), x))
+        for release in ("2.11.0", "2.14.1"):
+            assert audit(model, torch.rand(4, 4), mode="eval", release=release).clean
+        assert torch.library._impls == registered
+        assert "aten::linalg_lu_solve.out" in torch._C._dispatch_get_registrations_for_dispatch_key("MPS")
+    finally:
+        library._destroy()
