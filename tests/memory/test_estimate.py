@@ -197,8 +197,7 @@ SEVENTY_BILLION = """
 import resource, sys, time, torch
 sys.path.insert(0, sys.argv[1])
 from course_utils import estimate_memory
-from support.decoder import Decoder
-from support.paths import TESTS
+from support.decoder import LLAMA_2_70B, Decoder
 with torch.device("meta"):
     model = Decoder(LLAMA_2_70B)
 start = time.process_time()
