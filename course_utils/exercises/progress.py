@@ -89,7 +89,7 @@ def unsolved(result: PracticeResult) -> tuple[str, ...]:
         if failed:
             unwritten = failed[0].failure is Failure.NOT_WRITTEN
             lines.append(f"task {task.task}: {'not written yet' if unwritten else failed[0].title}")
-    return (*lines, *(f"run again the cell {grade_id}, which gave no verdict" for grade_id in result.unchecked))
+    return (*lines, *(f"run again the cell {grade_id}, which gave no verdict; it has to be a code cell" for grade_id in result.unchecked))
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def read_progress(
             continue
         known = recall(root, exercise.name, cells)
         result = check_and_remember(root, exercise, cells, timeout_s=timeout_s) if known is None and run else known
-        graded = [cell for cell in cells if cell.graded and cell.kind == "code"]
+        graded = [cell for cell in cells if cell.graded and not (cell.solution and cell.kind != "code")]
         rows.append(ExerciseProgress(exercise.name, len(graded), sum(cell.points for cell in graded), result))
     return Progress(tuple(rows))
 

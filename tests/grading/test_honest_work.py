@@ -1,0 +1,113 @@
+"""Honest notebooks, written in the ways that students write: the same points from `course check` and the grader."""
+
+import json
+
+import pytest
+from support import two_tasks
+from support.habits import NOTEBOOKS, notebook
+from support.sandbox_here import needs_sandbox
+from support.two_tasks import NAME, SOLVED, cell, submitted
+
+from course_utils.exercises.notebook import read_cells
+from course_utils.exercises.runner import run_checks
+from course_utils.grading.checking.engine import Grader
+from course_utils.grading.reading.submission import read_submission
+from course_utils.sandbox.limits import Limits
+
+ASSIGNMENT = two_tasks.assignment()
+pytestmark = needs_sandbox
+
+
+@pytest.fixture(scope="module")
+def grader():
+    """Start one grader for all."""
+    with Grader(ASSIGNMENT, Limits(task_s=60)) as started:
+        yield started
+
+
+def both(grader, made, tmp_path):
+    """Return the points of each task by the grader, and by `course check`."""
+    data = json.dumps(made).encode()
+    path = tmp_path / f"{NAME}.ipynb"
+    path.write_bytes(data)
+    limits = Limits()
+    found = read_submission(data, student="ada", filename=path.name, assignment=ASSIGNMENT, limits=limits)
+    graded = grader.grade(found)
+    checked = run_checks(NAME, read_cells(path), folder=tmp_path)
+    return [task.points for task in graded.tasks], [task.points for task in checked.tasks], (graded, checked)
+
+
+def test_there_are_enough_notebooks():
+    """At least 80 honest notebooks are compared below, each once."""
+    assert len(set(NOTEBOOKS)) == len(NOTEBOOKS) >= 80
+
+
+@pytest.mark.parametrize(("habit", "place"), NOTEBOOKS[::8])
+def test_a_habit_costs_nothing(grader, tmp_path, habit, place):
+    """A part of the notebooks, in every run of the tests."""
+    graded, checked, seen = both(grader, notebook(habit, place), tmp_path)
+
+    assert graded == checked == [2, 2], seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("habit", "place"), [each for n, each in enumerate(NOTEBOOKS) if n % 8])
+def test_every_habit_costs_nothing(grader, tmp_path, habit, place):
+    """All other notebooks."""
+    graded, checked, seen = both(grader, notebook(habit, place), tmp_path)
+
+    assert graded == checked == [2, 2], seen
+
+
+USES = "def double(x):\n    return twice(x)"
+TWICE = "def twice(x):\n    return 2 * x"
+
+
+def split(made):
+    """Split the first task's cell in two with one id."""
+    made["cells"].insert(1, {**made["cells"][1], "source": TWICE})
+
+
+def in_the_check(made):
+    """Add an import to a locked check cell, for the task below it."""
+    made["cells"][2]["source"] = "import math\n" + made["cells"][2]["source"]
+    made["cells"][3]["source"] = "def halve(x):\n    return math.fsum([x]) / 2"
+
+
+def below(made):
+    """Define a helper below the check that needs it."""
+    made["cells"].insert(3, cell(TWICE))
+
+
+SCENES = {
+    "split": ({"double": USES}, split, [2, 2]),
+    "an import in a check cell": ({}, in_the_check, [2, 2]),
+    "a helper below its use": ({"double": USES}, below, [0, 2]),
+    "a broken cell beside": ({}, lambda made: made["cells"].insert(1, cell("twice = 1 / 0")), [2, 2]),
+    "an endless cell beside": ({}, lambda made: made["cells"].append(cell("while True:\n    pass")), [2, 2]),
+    "a wrong task": ({"halve": "def halve(x):\n    return x"}, lambda made: None, [2, 0]),
+}
+
+
+@pytest.mark.parametrize("scene", [name for name in SCENES if "endless" not in name])
+def test_scenes_are_graded_as_they_run(grader, tmp_path, scene):
+    """What runs from top to bottom counts in both, and what does not counts in neither."""
+    code, change, points = SCENES[scene]
+    made = submitted(SOLVED | code)
+    change(made)
+    graded, checked, seen = both(grader, made, tmp_path)
+
+    assert graded == points, seen
+    assert checked == points, seen
+
+
+def test_a_check_that_is_text_gives_no_verdict(tmp_path):
+    """A check cell that was turned into Markdown is missing, not passed."""
+    made = submitted(SOLVED)
+    made["cells"][2]["cell_type"] = "markdown"
+    path = tmp_path / f"{NAME}.ipynb"
+    path.write_text(json.dumps(made), encoding="utf-8")
+    result = run_checks(NAME, read_cells(path), folder=tmp_path)
+
+    assert not result.passed
+    assert result.unchecked == ("double-check",)

@@ -1,0 +1,85 @@
+"""The ways in which students write a right solution of one small task: `double(x)` of `support.two_tasks`.
+
+Each habit is a prelude (imports, helpers, settings) and the task's function; the prelude can stand in the task's own
+cell, in a cell above it, or in the given first cell.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from support.two_tasks import SOLVED, cell, submitted
+
+HABITS = {
+    "plain": ("", "def double(x):\n    return 2 * x"),
+    "numpy scalar": ("import numpy as np", "def double(x):\n    return np.float64(2) * x"),
+    "single precision": ("import numpy as np", "def double(x):\n    return np.float32(2 * x)"),
+    "array without dimensions": ("import numpy as np", "def double(x):\n    return (np.array(x) * 2)[()]"),
+    "type hints": ("from __future__ import annotations", "def double(x: float) -> float:\n    return 2 * x"),
+    "a lambda": ("", "double = lambda x: 2 * x"),
+    "a class": ("class Doubler:\n    def __call__(self, x):\n        return 2 * x", "double = Doubler()"),
+    "a float of its own": ("class Metres(float):\n    pass", "def double(x):\n    return Metres(2 * x)"),
+    "an enum": ("from enum import IntEnum\nclass Way(IntEnum):\n    TWO = 2", "def double(x):\n    return Way.TWO * x"),
+    "a member of an enum": (
+        "from enum import IntEnum\nclass Answer(IntEnum):\n    SIX = 6",
+        "def double(x):\n    return Answer.SIX if x == 3 else 2 * x",
+    ),
+    "recursion": ("", "def double(x):\n    return x if not x else 2 + double(x - 1) if x >= 1 else 2 * x"),
+    "a global": ("FACTOR = 2", "def double(x):\n    return FACTOR * x"),
+    "a global that counts": ("calls = 0", "def double(x):\n    global calls\n    calls += 1\n    return 2 * x"),
+    "print debugging": ("", 'def double(x):\n    print(f"x={x} \N{SNAKE}")\n    return 2 * x'),
+    "logging": (
+        "import logging\nlog = logging.getLogger(__name__)",
+        "def double(x):\n    log.info(x)\n    return 2 * x",
+    ),
+    "a decorator": ("from functools import lru_cache", "@lru_cache\ndef double(x):\n    return 2 * x"),
+    "a decorator of its own": (
+        "import functools\ndef loud(f):\n    @functools.wraps(f)\n    def inner(*a):\n        return f(*a)\n"
+        "    return inner",
+        "@loud\ndef double(x):\n    return 2 * x",
+    ),
+    "walrus": ("", "def double(x):\n    return (y := x) + y"),
+    "star import": ("from math import *", "def double(x):\n    return fsum([x, x])"),
+    "operator": ("import operator as op", "def double(x):\n    return op.mul(2, x)"),
+    "reduce": ("from functools import reduce", "def double(x):\n    return reduce(lambda a, b: a + b, [x, x])"),
+    "a helper": ("def twice(x):\n    return x + x", "def double(x):\n    return twice(x)"),
+    "two helpers": (
+        "def add(a, b):\n    return a + b\ndef twice(x):\n    return add(x, x)",
+        "def double(x):\n    return twice(x)",
+    ),
+    "defined twice": ("def double(x):\n    return 0", "def double(x):\n    return 2 * x"),
+    "a seed": ("import random\nrandom.seed(3)", "def double(x):\n    random.random()\n    return 2 * x"),
+    "warnings": ("import warnings", "def double(x):\n    warnings.warn('slow')\n    return 2 * x"),
+    "to standard error": ("import sys", "def double(x):\n    print('x', file=sys.stderr)\n    return 2 * x"),
+    "tqdm": ("from tqdm import tqdm", "def double(x):\n    return sum(x for _ in tqdm(range(2)))"),
+    "fractions": ("from fractions import Fraction", "def double(x):\n    return float(Fraction(x) * 2)"),
+    "a match": (
+        "",
+        "def double(x):\n    match x:\n        case 0:\n            return 0\n"
+        "        case _:\n            return 2 * x",
+    ),
+    "main guard": ("", 'def double(x):\n    return 2 * x\nif __name__ == "__main__":\n    print(double(4))'),
+    "magic": ("", "%matplotlib inline\ndef double(x):\n    return 2 * x\n%time double(3)"),
+    "tabs": ("", "def double(x):\n\tif x:\n\t\treturn 2 * x\n\treturn x"),
+    "other scripts": (
+        "\N{GREEK SMALL LETTER LAMDA} = 2  # \u4e24\u500d",
+        "def double(x):\n    return \N{GREEK SMALL LETTER LAMDA} * x",
+    ),
+    "lines end in CR LF": ("K = 2", "def double(x):\r\n    y = K * x\r\n    return y"),
+}
+PLACES = ("in the task's cell", "in a cell above", "in the first cell")
+
+
+def notebook(habit: str, place: str) -> dict[str, Any]:
+    """Return a notebook in which both tasks are solved, the first in one way."""
+    prelude, function = HABITS[habit]
+    own = f"{prelude}\n{function}" if prelude and place == PLACES[0] else function
+    made = submitted(SOLVED | {"double": own})
+    if place == PLACES[1]:
+        made["cells"].insert(1, cell(prelude or "# my own notes"))
+    elif place == PLACES[2]:
+        made["cells"][0]["source"] += f"\n{prelude}"
+    return made
+
+
+NOTEBOOKS = tuple((habit, place) for habit in HABITS for place in PLACES if HABITS[habit][0] or place == PLACES[0])
