@@ -13,6 +13,8 @@ import os
 import sys
 from typing import Any
 
+from course_utils.exercises.cell_shell import make_shell
+
 MAX_OUTPUT_CHARACTERS = 20_000
 
 
@@ -22,15 +24,14 @@ def main() -> None:
     with open(int(sys.argv[1]), "w", encoding="utf-8", buffering=1) as results:
         # a cell that calls input() gets an end of file at once instead of waiting
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        from IPython.core.interactiveshell import InteractiveShell
         from IPython.utils.capture import capture_output
 
-        shell = InteractiveShell.instance(colors="nocolor", xmode="Plain")
+        shell = make_shell()
         for number, source in cells:
             print(json.dumps({"started": number}), file=results)
             written_before = _size_of_stderr()
             with capture_output(display=False) as captured:
-                outcome = shell.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]
+                outcome = shell.run_cell(source, store_history=False)
             error = outcome.error_before_exec or outcome.error_in_exec
             finished = {
                 "finished": number,

@@ -9,7 +9,7 @@ from course_utils.numerics.reference.differences import OutputDifference, compar
 from course_utils.numerics.report.findings import KINDS, NumericsFinding
 from course_utils.numerics.report.numerics_report import NumericsCase, NumericsReport
 from course_utils.numerics.run import compare_numerics
-from course_utils.numerics.running.faulty import FAULTS, FaultyDevice
+from course_utils.numerics.running.faulty import FAULTS, FaultyDevice, UnlabelledDevice
 from course_utils.numerics.running.runners import DeviceRunner, TorchDevice
 from course_utils.numerics.tensors.inputs import draw
 from course_utils.numerics.tensors.layouts import lay_out
@@ -25,6 +25,7 @@ __all__ = [
     "NumericsReport",
     "OutputDifference",
     "TorchDevice",
+    "UnlabelledDevice",
     "compare_numerics",
     "compare_outputs",
     "draw",

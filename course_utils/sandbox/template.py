@@ -24,9 +24,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from course_utils.exercises.cell_shell import make_shell
 from course_utils.sandbox import namespaces
 from course_utils.sandbox.process_tree import read_usage
-from course_utils.sandbox.student import make_shell, serve_socket
+from course_utils.sandbox.student import serve_socket
 from course_utils.sandbox.syscall_filter import load_filter
 
 REQUEST_BYTES, MOST_DESCRIPTORS = 2**20, 2**20

@@ -1,8 +1,11 @@
 """Checks: yours beside expected, shape and dtype first, nothing raises, and no trick of the result decides."""
 
+import collections
+import enum
 import errno
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -159,3 +162,60 @@ def test_why_a_check_failed_is_decided_by_what_was_raised():
         task.check("x", yours=lambda answer=answer: give(answer), expected=3)
 
     assert [outcome.failure for outcome in task.outcomes] == list(answers.values())
+
+
+class Way(enum.IntEnum):
+    """An enum whose members are numbers."""
+
+    TWO = 2
+
+
+Pair = collections.namedtuple("Pair", "first second")
+SAME = [
+    (np.int64(512), 512),
+    (np.float32(0.1), 0.1),
+    (np.bool_(True), True),
+    (np.str_("mps"), "mps"),
+    (torch.tensor(3), 3),
+    (torch.tensor(2.5), 2.5),
+    (torch.tensor(True), True),
+    (Way.TWO, 2),
+    (collections.OrderedDict(a=1), {"a": 1}),
+    (collections.defaultdict(int, a=np.int64(1)), {"a": 1}),
+    (collections.Counter("aab"), {"a": 2, "b": 1}),
+    ({np.str_("a"): [Way.TWO]}, {"a": [2]}),
+    (Pair(1, 2.0), (1, 2)),
+    ([torch.tensor(1.5), np.float64(2)], [1.5, 2.0]),
+    (10**400, 10**400),
+]
+DIFFERENT = [
+    (True, 1),
+    (np.bool_(True), 1),
+    (torch.tensor([3]), 3),
+    ("3", 3),
+    (10**400, 3),
+    (10**5000, 3.5),
+    (-(10**400), 0.0),
+    (1 + 0j, 1),
+    (torch.empty(2, device="meta"), torch.zeros(2)),
+    (torch.tensor(math.nan), 1.0),
+    (None, 0),
+    ({1, 2}, [1, 2]),
+]
+
+
+@pytest.mark.parametrize(("yours", "expected"), SAME, ids=range(len(SAME)))
+def test_what_means_the_same_is_the_same(yours, expected):
+    """Kinds of dict, tuple and number that say nothing else are compared as what they mean."""
+    assert find_difference(yours, expected) is None
+
+
+@pytest.mark.parametrize(("yours", "expected"), DIFFERENT, ids=range(len(DIFFERENT)))
+def test_other_values_are_refused_without_an_error(yours, expected):
+    """Whatever it is, a wrong answer fails its check, and the sentence names its type."""
+    task = Task("t", points=1)
+    task.check("x", yours=lambda: yours, expected=expected)
+    task.check("y", yours=lambda: expected, expected=expected)
+
+    assert [outcome.passed for outcome in task.outcomes] == [False, True]
+    assert task.outcomes[0].yours

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
-from course_utils.numerics import FAULTS, FaultyDevice, compare_numerics, draw
+from course_utils.numerics import FAULTS, FaultyDevice, UnlabelledDevice, compare_numerics, draw
 
 
 def attention(x):
@@ -140,3 +140,16 @@ def test_faulty_device_leaves_its_inputs_alone():
 
     assert torch.equal(x, before[0])
     assert torch.equal(layer.weight, before[1])
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_unlabelled_device_does_not_name_its_fault(fault):
+    """Neither its attributes nor its text hold the fault, and it has the fault all the same."""
+    device = UnlabelledDevice(fault)
+
+    assert not any(name in f"{vars(device)} {device!r}" for name in FAULTS)
+    x = draw(3000)
+    if fault == "wrong above":
+        assert not torch.equal(device.run(torch.exp, (x,)), torch.exp(x))
+    if fault == "not repeatable":
+        assert not torch.equal(device.run(torch.exp, (x,)), device.run(torch.exp, (x,)))

@@ -1,0 +1,80 @@
+"""Tricks with values and processes: what cannot be compared fails its own check, and no hidden input reaches a page."""
+
+import pytest
+from support import small_exercise
+from support.sandbox_here import needs_sandbox
+from support.small_exercise import code_cell
+
+from course_utils.grading.checking.engine import Grader
+from course_utils.grading.reading.submission import Submission
+from course_utils.sandbox.limits import Limits
+
+pytestmark = needs_sandbox
+
+
+@pytest.fixture(scope="module")
+def grader():
+    """Start one grader for all."""
+    with Grader(small_exercise.assignment(), Limits(task_s=60)) as started:
+        yield started
+
+
+KEEPING = {
+    "ex90-task1": "kept = []\ndef add(a, b):\n    kept.append((a, b))\n    return a + b",
+    "ex90-task2": "def square(x):\n    print('kept:', kept)\n    return x * x",
+    "ex90-task3": "def longest(words):\n    return f'{kept}'",
+    "ex90-task4": "raise ValueError(str(kept))",
+}
+
+
+def test_a_kept_hidden_input_is_on_no_page(grader):
+    """Code that keeps a hidden input and shows it later, printed, returned or raised, has lost it by then."""
+    result = grader.grade(small_exercise.submission(KEEPING))
+    shown = [
+        text
+        for task in result.tasks
+        for text in (task.printed, task.message, *(check.yours for check in task.checks if not check.hidden))
+    ]
+
+    assert [task.points for task in result.tasks] == [2, 2, 0, 0, 2]
+    assert "kept: []" in result.tasks[1].printed
+    assert not any("-4" in text for text in shown), shown
+
+
+def test_a_forked_copy_answers_nothing(grader):
+    """A process that the code forks and that returns from it has no answer to give; the first one's counts."""
+    result = grader.grade(
+        small_exercise.submission({"ex90-task1": "import os\ndef add(a, b):\n    os.fork()\n    return a + b"})
+    )
+
+    assert [task.points for task in result.tasks] == [2] * 5
+    assert str(result.reason) == "ok"
+
+
+ODD_ANSWERS = {
+    "a large int": "return 10 ** 400",
+    "an int without a text": "return 10 ** 5000",
+    "an object whose text raises": "return type('T', (), {'__repr__': lambda self: 1 / 0})()",
+    "keys of one hash": "return {n * (2 ** 61 - 1) for n in range(3_000)}",
+}
+
+
+@pytest.mark.parametrize("what", ODD_ANSWERS)
+def test_what_cannot_be_compared_fails_its_own_check(grader, what):
+    """An answer at which comparing or reading would raise loses its own checks, and nothing else."""
+    body = ODD_ANSWERS[what]
+    source = f"def add(a, b):\n    if a == 1:\n        {body}\n    return a + b"
+    result = grader.grade(small_exercise.submission({"ex90-task1": source}))
+
+    assert [task.points for task in result.tasks] == [1, 2, 2, 2, 2], result.tasks[0]
+    assert str(result.tasks[0].reason) == "wrong"
+
+
+def test_a_score_that_is_not_a_number_gives_nothing():
+    """A check cell whose last value is nan gives no points."""
+    cells = (
+        code_cell("one", "def one():\n    return 1", solution=True),
+        code_cell("one-check", "score = one() * float('nan')\nscore", grade=True, points=3),
+    )
+    with Grader(small_exercise.assignment(list(cells)), Limits(task_s=60)) as grader:
+        assert grader.grade(Submission("ada", {"one": "def one():\n    return 1"})).points == 0
