@@ -116,6 +116,8 @@ def table(honest: list[HonestRun], faults: list[FaultRun]) -> list[list[str]]:
     rows = [["dtype", "honest runs", "called a fault", "undecided", "faults", "found", "bar", "right name of found"]]
     for dtype in DTYPES:
         runs, planted = [r for r in honest if r.dtype == dtype], [r for r in faults if r.dtype == dtype]
+        if not runs and not planted:
+            continue
         blamed, unsure = sum(bool(r.kinds) for r in runs), sum(r.undecided and not r.kinds for r in runs)
         found, named = sum(bool(r.kinds) for r in planted), sum(r.right_name for r in planted)
         rows.append(

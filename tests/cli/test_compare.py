@@ -104,6 +104,7 @@ def test_token_numbers(capsys):
         (["model.py:make_model", "--input", "2", "--device", "mps"], "no Metal here"),
         (["model.py:make_broken", "--input", "2x3"], "does not run on the CPU"),
         (["model.py:make_decoder", "--input", "2", "--integers-below", "0"], "--integers-below is 0"),
+        (["model.py:make_model", "--input", "2", "--largest", "-1"], "--largest is -1"),
     ],
 )
 def test_bad_input(arguments, words, capsys):
