@@ -14,6 +14,7 @@ SLOPES = 8.0
 # rounding may be coarser by so much before a jump is taken for one
 COARSENESS = 16.0
 _PRIOR = 8.0
+_ENOUGH = 16
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,14 @@ def smoothed(variance: torch.Tensor, samples: int) -> torch.Tensor:
     """
     if variance.dim() < 1 or variance.numel() < 4:
         return variance * (1 + _PRIOR / samples)
-    prior = variance.mean(-1, keepdim=True).expand(variance.shape)
-    if variance.dim() > 1:
-        prior = torch.minimum(prior, variance.flatten(0, -2).mean(0).expand(variance.shape))
-    else:
-        prior = variance.mean().expand(variance.shape)
+    # of a row or column of few numbers the mean is as lucky as they are
+    row, column = variance.shape[-1], variance.numel() // variance.shape[-1]
+    prior = variance.mean().expand(variance.shape)
+    if samples * row >= _ENOUGH:
+        prior = variance.mean(-1, keepdim=True).expand(variance.shape)
+    if variance.dim() > 1 and samples * column >= _ENOUGH:
+        across = variance.flatten(0, -2).mean(0).expand(variance.shape)
+        prior = torch.minimum(prior, across)
     return torch.maximum((samples * variance + _PRIOR * prior) / (samples + _PRIOR), variance * 0.5)
 
 
