@@ -384,9 +384,12 @@ def test_all_time_used_up(grader):
 
 def run_inside(grader, source):
     """Run code in a student's process; return what its `find()` gives, as text."""
-    result = grade(grader, task5=f"{textwrap.dedent(source)}\ndef shout(text):\n    return repr(find())[:3000]")
-    assert points(result)[:4] == [2, 2, 2, 2]
-    return result.tasks[-1].checks[0].yours
+    # the first task: no hidden check has run before it, so it runs once
+    call = "found = []\ndef add(a, b):\n    found[:] = found or [repr(find())[:3000]]\n    return found[0]"
+    code = f"{textwrap.dedent(source)}\n{call}"
+    result = grade(grader, task1=code)
+    assert points(result)[1:] == [2, 2, 2, 2]
+    return result.tasks[0].checks[0].yours
 
 
 def test_no_network(grader):

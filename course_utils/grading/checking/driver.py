@@ -190,7 +190,10 @@ def run_all(session: Session) -> tuple[tuple[TaskResult, ...], Reason]:
             if saw_hidden and not session.ended and _shows_values(task):
                 # what code kept of an earlier task's hidden checks is gone with its process
                 session.drop_process()
-                task = run_task(part, session)
+                again = run_task(part, session)
+                # points that were earned stay where the second run took too long
+                task = _without_values(task) if session.ended else again
+                session.ended = False
             elif saw_hidden:
                 task = _without_values(task)
             if session.ended and session.ended_in is not None and session.ended_in not in session.code:
