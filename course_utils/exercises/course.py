@@ -25,7 +25,7 @@ class Exercise:
 
 
 def is_course_root(folder: Path) -> bool:
-    """Tell whether a folder is the course's root; a student's bundle has exercises/ in place of solutions/."""
+    """Return whether a folder is the course's root; a student's bundle has exercises/ in place of solutions/."""
     return (folder / "nbgrader_config.py").is_file() and (folder / "notebooks").is_dir()
 
 

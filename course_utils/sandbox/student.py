@@ -171,7 +171,7 @@ def _describe(error: BaseException) -> dict[str, Any]:
 
 
 def serve_socket(channel: socket.socket, shell: Any, report_fd: int, *, depth: int) -> None:
-    """Say that the process is ready, then answer until the socket closes."""
+    """Report that the process is ready, then answer requests until the socket closes."""
     student = Student(channel, shell, Witness(report_fd), depth=depth)
     student.send({"ready": sys.version_info[:2]}, [])
     student.serve()

@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import pytest
 from matplotlib.colors import to_hex
 from support.described_timings import roofline, sweep, timing
+from support.found import found
 
 from course_utils.benchmarking import plots
 from course_utils.benchmarking.measurement import Comparison, Timing
@@ -119,7 +120,7 @@ def test_ranges_include_the_spread(times_s):
         (plots.plot_comparison(one).axes[0], "x"),
         (plots.plot_sweep(Sweep("work", "size", (1, 2), (one, one))).axes[0], "y"),
     ]
-    for axes, which in drawn:
+    for axes, which in found(drawn):
         low, high = axes.get_xlim() if which == "x" else axes.get_ylim()
         assert all(low <= quartile <= high for quartile in one.timings[0].quartiles_s)
 

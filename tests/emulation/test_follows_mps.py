@@ -77,9 +77,10 @@ WITHOUT_FLOAT64 = {
 
 @pytest.mark.parametrize("name", WITHOUT_FLOAT64)
 def test_no_float64_that_mps_does_not_make(name):
-    """These run on MPS, forward and backward."""
-    with emulated_mps():
+    """These run on MPS, forward and backward, and nothing of them runs on the CPU."""
+    with emulated_mps() as mps:
         WITHOUT_FLOAT64[name]()
+        assert mps.ledger().fallbacks == ()
 
 
 ASKED = {

@@ -128,7 +128,7 @@ def collecting_outcomes(cell: _CheckCell) -> Iterator[None]:
 
 
 def _explain(cell: _CheckCell, student_ids: tuple[str, ...]) -> tuple[Reason, str]:
-    """Say why a task that ran did not pass."""
+    """Return why a task that ran did not pass."""
     if checks.Failure.OUT_OF_MEMORY in cell.failures:
         return Reason.MEMORY, "your code asked for more memory than it may take"
     for grade_id in student_ids:

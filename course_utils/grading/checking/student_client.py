@@ -136,7 +136,7 @@ class StudentObject(HeldInStudentProcess):
         return length
 
     def __bool__(self) -> bool:
-        """Say that it is there, without asking."""
+        """Return True: the object is there, and its process is not asked."""
         return True
 
     def __repr__(self) -> str:
