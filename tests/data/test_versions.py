@@ -55,6 +55,8 @@ def test_the_doctor_needs_no_packaging(monkeypatch, text):
     assert parse(text) == expected
 
 
+# pip's copy loads setuptools' hooks, which warn where another test has loaded distutils
+@pytest.mark.filterwarnings("ignore:Setuptools is replacing distutils:UserWarning")
 @pytest.mark.parametrize("missing", [("packaging",), ("packaging", "pip")])
 def test_packaging_is_looked_for_and_can_be_missing(monkeypatch, missing):
     """Pip's copy is taken where packaging is missing; without both there is none, and nothing is raised."""
