@@ -52,7 +52,7 @@ class RealDeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         name = func.name()
         verdict = self._verdict(name)
         limits = limits_of(name, self.table.torch_version, self.macos)
-        kernel = partial(run_on_cpu, func) if verdict == "missing" else partial(self._run, func)
+        kernel = partial(detour_over_cpu, func) if verdict == "missing" else partial(self._run, func)
         return self.hook(OperatorCall(func, name, verdict, self.table, limits, kernel, args, kwargs))
 
     def _verdict(self, name: str) -> CallVerdict:
@@ -69,7 +69,7 @@ class RealDeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             inner = _LACKS_KERNEL.search(str(error))  # torch's text is the only place that has the name
             if inner is None:
                 raise
-            on_cpu = partial(run_on_cpu, func)
+            on_cpu = partial(detour_over_cpu, func)
             return self.hook(OperatorCall(func, inner.group(1), "missing", self.table, (), on_cpu, args, kwargs))
         except (TypeError, RuntimeError) as error:
             rule = _broken_rule(error, (args, kwargs))
@@ -98,7 +98,7 @@ def _on_device(values: Any) -> bool:
     return False
 
 
-def run_on_cpu(func: Any, *args: Any, **kwargs: Any) -> Any:
+def detour_over_cpu(func: Any, *args: Any, **kwargs: Any) -> Any:
     """Run an operator on the CPU, and bring back its results and what it wrote into its arguments."""
     pairs: list[tuple[torch.Tensor, torch.Tensor]] = []
     device: list[torch.device] = []
@@ -122,6 +122,9 @@ def run_on_cpu(func: Any, *args: Any, **kwargs: Any) -> Any:
     def bring(leaf: Any) -> Any:
         if not isinstance(leaf, torch.Tensor):
             return leaf
-        return next((original for original, copy in pairs if copy is leaf), None) or leaf.to(device[0])
+        for original, copy in pairs:
+            if copy is leaf:
+                return original
+        return leaf.to(device[0])
 
     return pytree.tree_map(bring, result)

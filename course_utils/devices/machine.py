@@ -11,6 +11,10 @@ import platform
 import subprocess
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
+
+# what a look at a device finds; here, since the doctor needs the word where torch is missing
+DeviceState = Literal["usable", "present but unusable", "absent"]
 
 
 def ask(*command: str, time_limit_s: float = 10.0) -> str | None:

@@ -11,13 +11,11 @@ import os
 import platform
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 
 from course_utils.devices.environment_variables import COURSE_DEVICE
-
-State = Literal["usable", "present but unusable", "absent"]
+from course_utils.devices.machine import DeviceState
 
 PREFERENCE = ("mps", "cuda", "cpu")
 
@@ -33,7 +31,7 @@ class Probe:
     """
 
     device: str
-    state: State
+    state: DeviceState
     reason: str
 
     @property

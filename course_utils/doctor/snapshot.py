@@ -9,6 +9,7 @@ import json
 from dataclasses import asdict, dataclass, fields
 from typing import Literal
 
+from course_utils.devices.machine import DeviceState
 from course_utils.reporting.tables import html_table, text_table
 
 # format 2, 2026-12: base_executable, externally_managed, torch_copies, disk_free_bytes, hidden_files
@@ -17,7 +18,6 @@ KIND = "course-snapshot"
 NONE = "none"
 
 TorchImport = Literal["ok", "missing", "raised", "exited", "killed", "timed out"]
-State = Literal["usable", "present but unusable", "absent"]
 EnvironmentKind = Literal["venv", "uv", "conda", "system"]
 PathOrigin = Literal["environment", "base Python", "PYTHONPATH", "user site", "current folder", "other"]
 
@@ -142,9 +142,9 @@ class Snapshot:
     mps_built: bool | None = None
     mps_available: bool | None = None
     mps_message: str | None = None
-    mps_state: State | None = None
+    mps_state: DeviceState | None = None
     mps_reason: str | None = None
-    cuda_state: State | None = None
+    cuda_state: DeviceState | None = None
     cuda_reason: str | None = None
     variables: tuple[Variable, ...] | None = None
     shell_exports: tuple[str, ...] | None = None

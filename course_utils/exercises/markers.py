@@ -1,7 +1,7 @@
 """The one parser of nbgrader's markers: regions of a cell that are for instructors only.
 
-A marker is a piece of a line, as in nbgrader 0.9.6 (`ClearSolutions`, `ClearHiddenTests`, `ClearMarkScheme`): every line
-that contains "BEGIN SOLUTION" begins a region, wherever it stands in the line, and the next line that contains
+A marker is a piece of a line, as in nbgrader 0.9.6 (`ClearSolutions`, `ClearHiddenTests`, `ClearMarkScheme`): every
+line that contains "BEGIN SOLUTION" begins a region, wherever it stands in the line, and the next line that contains
 "END SOLUTION" ends it. The course asks for more than nbgrader does: see `find_marker_faults`.
 """
 
@@ -59,10 +59,10 @@ class Region:
 
 
 def find_regions(source: str, marker: Marker) -> tuple[Region, ...]:
-    """Return the regions of one kind, in order.
+    r"""Return the regions of one kind, in order.
 
-    >>> [region.text for region in find_regions("a\\n### BEGIN SOLUTION\\nb\\n### END SOLUTION", Marker.SOLUTION)]
-    ['b\\n']
+    >>> [region.text for region in find_regions("a\n### BEGIN SOLUTION\nb\n### END SOLUTION", Marker.SOLUTION)]
+    ['b\n']
     """
     lines = source.split("\n")
     found: list[Region] = []

@@ -84,7 +84,9 @@ def parse_notebook(data: bytes, name: str) -> dict[str, Any]:
         content = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
         marks = " (merge-conflict marks are in it)" if "<<<<<<<" in text else ""
-        where = f"line {error.lineno} is not JSON" if isinstance(error, json.JSONDecodeError) else "it is nested too deep"
+        where = (
+            f"line {error.lineno} is not JSON" if isinstance(error, json.JSONDecodeError) else "it is nested too deep"
+        )
         raise UnreadableNotebookError(f"{name} is not a notebook: {where}{marks}") from error
     if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
         raise UnreadableNotebookError(f"{name} is JSON but not a notebook: it has no list of cells")

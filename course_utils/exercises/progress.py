@@ -4,7 +4,6 @@ What is known from earlier runs is recalled; the checks of the rest run where th
 """
 
 from __future__ import annotations
-from course_utils.reporting.results import TableResult
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,8 @@ from course_utils.exercises.known_results import check_and_remember, recall
 from course_utils.exercises.notebook import UnreadableNotebookError, read_cells
 from course_utils.exercises.runner import PracticeResult
 from course_utils.exercises.task import Failure
-from course_utils.reporting.tables import html_table, text_table
+from course_utils.reporting.results import TableResult
+from course_utils.reporting.tables import text_table
 
 HEADING = ("exercise", "tasks", "points", "next")
 CAPTION = "Points are those of the visible checks; grading runs hidden checks too."
@@ -82,14 +82,20 @@ class ExerciseProgress:
 
 
 def unsolved(result: PracticeResult) -> tuple[str, ...]:
-    """Return what is not solved: for each such task its first check that does not pass; then checks without a verdict."""
+    """Return what is not solved: for each such task its first check not passed; then checks without a verdict."""
     lines = []
     for task in result.tasks:
         failed = [outcome for outcome in task.outcomes if not outcome.passed]
         if failed:
             unwritten = failed[0].failure is Failure.NOT_WRITTEN
             lines.append(f"task {task.task}: {'not written yet' if unwritten else failed[0].title}")
-    return (*lines, *(f"run again the cell {grade_id}, which gave no verdict; it has to be a code cell" for grade_id in result.unchecked))
+    return (
+        *lines,
+        *(
+            f"run again the cell {grade_id}, which gave no verdict; it has to be a code cell"
+            for grade_id in result.unchecked
+        ),
+    )
 
 
 @dataclass(frozen=True)

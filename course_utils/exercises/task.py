@@ -244,7 +244,7 @@ def _scalar_difference(yours: Any, expected: bool | str | float, rtol: float) ->
         close = mine == expected or math.isclose(mine, expected, rel_tol=rtol, abs_tol=1e-12)
     except OverflowError:  # an int beyond every float
         close = False
-    both_nan = mine != mine and expected != expected
+    both_nan = isinstance(mine, float) and isinstance(expected, float) and math.isnan(mine) and math.isnan(expected)
     return None if close or both_nan else (_shown(yours), _shown(expected))
 
 

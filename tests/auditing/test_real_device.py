@@ -1,12 +1,14 @@
 """The way over a real MPS, tried on the emulated device with its variable unset: it raises where a Mac raises."""
 
+import math
+
 import pytest
 import torch
 from torch import nn
 
 from course_utils.auditing import audit
 from course_utils.auditing.calls import CallFollower
-from course_utils.auditing.real_device import RealDeviceMode, run_on_cpu
+from course_utils.auditing.real_device import RealDeviceMode, detour_over_cpu
 from course_utils.auditing.tracer import Tracer
 from course_utils.emulation import KernelTable, emulated_mps, mps_kernels
 
@@ -47,9 +49,9 @@ def test_an_operator_inside_a_composite_one_is_named_by_its_error():
 def test_arguments_that_are_written_come_back():
     """An in-place operator that runs on the CPU writes into the device's tensor."""
     with emulated_mps(missing="raise") as mps:
-        x = torch.tensor([0.25], device=mps.device)
-        assert run_on_cpu(torch.ops.aten.logit_.default, x) is x
-        assert x.cpu().item() == pytest.approx(-1.0986, abs=1e-3)
+        x = torch.tensor([0.25, 0.5, 0.0, 1.0], device=mps.device)
+        assert detour_over_cpu(torch.ops.aten.logit_.default, x) is x
+        assert x.cpu().tolist() == pytest.approx([-1.0986, 0.0, -math.inf, math.inf], abs=1e-3)
 
 
 @pytest.mark.needs_mps

@@ -6,9 +6,9 @@ import functools
 import warnings
 
 import pytest
-from support.found import found
-from support import submissions
 import torch
+from support import submissions
+from support.found import found
 
 from course_utils.exercises import task as checks
 from course_utils.grading.assignment import Kind, bound_names, read_assignment

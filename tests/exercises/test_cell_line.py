@@ -44,7 +44,7 @@ def test_the_innermost_line_of_a_cell(shell, cells, line, capsys):
 def test_no_cell_no_line():
     """An error that came through no cell has no line."""
     with pytest.raises(ZeroDivisionError) as caught:
-        1 / 0
+        _ = 1 / 0
 
     assert cell_line(caught.value) == ""
 

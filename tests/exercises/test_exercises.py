@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.found import found
 from support import submissions
+from support.found import found
 
-from course_utils.grading.releasing.release import generate, source_names
 from course_utils.exercises.notebook import read_cells
 from course_utils.exercises.runner import PracticeResult, run_checks
+from course_utils.grading.releasing.release import generate, source_names
 
 HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS\n(.*?)### END HIDDEN TESTS", re.DOTALL)
 WRONG = [

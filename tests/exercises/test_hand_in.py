@@ -6,9 +6,9 @@ import pytest
 from support.described_exercise import NAME, SOLUTION, exercise
 
 from course_utils.cli import main as cli
-from course_utils.grading.assignment import read_assignment
 from course_utils.exercises.hand_in import LARGEST_BYTES, file_name, find_warnings, without_outputs, write_notebook
 from course_utils.exercises.notebook import Cell
+from course_utils.grading.assignment import read_assignment
 
 
 @pytest.fixture

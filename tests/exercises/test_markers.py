@@ -6,6 +6,8 @@ import itertools
 import random
 
 import pytest
+from support.paths import ROOT
+
 from course_utils.exercises.markers import (
     Marker,
     all_regions,
@@ -14,7 +16,6 @@ from course_utils.exercises.markers import (
     hidden_lines,
     replace_regions,
 )
-from support.paths import ROOT
 
 PIECES = (
     "a = 1",

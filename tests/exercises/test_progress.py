@@ -7,12 +7,12 @@ import pytest
 from support import submissions
 from support.described_exercise import NAME, SOLUTION, exercise
 
-from course_utils.cli import main as cli
-from course_utils.exercises.task import Failure, Outcome, Report
 from course_utils.cli import lab
+from course_utils.cli import main as cli
 from course_utils.cli.usage import UsageError
-from course_utils.exercises.runner import PracticeResult
 from course_utils.exercises.progress import ExerciseProgress, Progress, next_lesson
+from course_utils.exercises.runner import PracticeResult
+from course_utils.exercises.task import Failure, Outcome, Report
 from course_utils.exercises.versions import runtime_versions
 
 LESSONS = ("00_start_here", "02_first", "03_second", "04_third")
