@@ -43,6 +43,8 @@ _HOME = {
     "plot_sweep": "benchmarking.plots",
     "Task": "exercises.task",
     "in_student_process": "exercises.task",
+    "compare_prediction": "exercises.kept_predictions",
+    "predict": "exercises.kept_predictions",
     "ToyDevice": "benchmarking.toy_device",
     "find_chip": "devices.chips",
     "Digits": "data.digits",
@@ -73,6 +75,7 @@ __all__ = [
     "benchmark",
     "compare_devices",
     "compare_numerics",
+    "compare_prediction",
     "estimate_memory",
     "find_chip",
     "fits",
@@ -86,6 +89,7 @@ __all__ = [
     "plot_raw_times",
     "plot_roofline",
     "plot_sweep",
+    "predict",
     "probe_mps",
     "published_times",
     "sweep_devices",
@@ -107,6 +111,7 @@ if TYPE_CHECKING:
     from course_utils.data.published import Published, published_times
     from course_utils.devices.chips import find_chip
     from course_utils.devices.probe import Probe, pick_device, probe_mps, synchronize
+    from course_utils.exercises.kept_predictions import compare_prediction, predict
     from course_utils.exercises.task import Task, in_student_process
     from course_utils.memory import estimate_memory, fits, memory_budget
     from course_utils.numerics import compare_numerics

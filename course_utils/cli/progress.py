@@ -1,4 +1,4 @@
-"""`course progress`: which exercises are solved, and what to do next."""
+"""`course progress`: which exercises are solved, what to do next, and how well the student predicts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from course_utils.cli.arguments import positive_number
 from course_utils.cli.usage import UsageError, require_course
 
-SUMMARY = "show which exercises are solved, and what to do next; runs only what changed"
+SUMMARY = "show which exercises are solved, what to do next, and how well you predict; runs only what changed"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
             bar.update()
 
         progress = read_progress(root, run=not arguments.no_run, timeout_s=arguments.timeout, on_exercise=show)
-    rows = [exercise.to_dict() for exercise in progress.exercises]
-    print(json.dumps({"solved": progress.solved, "exercises": rows}, indent=2) if arguments.json else progress)
+    facts = {
+        "solved": progress.solved,
+        "exercises": [exercise.to_dict() for exercise in progress.exercises],
+        "predictions": progress.predictions.to_dict(),
+    }
+    print(json.dumps(facts, indent=2) if arguments.json else progress)
     return 0 if progress.solved else 1

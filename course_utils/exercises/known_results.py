@@ -15,8 +15,8 @@ from typing import Any
 
 from course_utils.exercises.course import Exercise
 from course_utils.exercises.notebook import Cell
+from course_utils.exercises.outcome import read_report
 from course_utils.exercises.runner import PracticeResult, run_checks
-from course_utils.exercises.task import read_report
 from course_utils.exercises.versions import RuntimeVersions, runtime_versions
 from course_utils.reporting.files import write_file
 

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from course_utils.exercises.course import Exercise, exercise_names, find_exercise
+from course_utils.exercises.kept_predictions import track_record
 from course_utils.exercises.known_results import check_and_remember, recall
 from course_utils.exercises.notebook import UnreadableNotebookError, read_cells
+from course_utils.exercises.outcome import Failure
+from course_utils.exercises.prediction import TrackRecord
 from course_utils.exercises.runner import PracticeResult
-from course_utils.exercises.task import Failure
 from course_utils.reporting.results import TableResult
 from course_utils.reporting.tables import text_table
 
@@ -98,15 +100,17 @@ def unsolved(result: PracticeResult) -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Progress(TableResult):
     """All exercises of the course.
 
     Args:
         exercises: one row for each exercise, in order.
+        predictions: how well the student predicts what the lessons measure.
     """
 
     exercises: tuple[ExerciseProgress, ...]
+    predictions: TrackRecord = TrackRecord()
 
     @property
     def solved(self) -> bool:
@@ -126,7 +130,10 @@ class Progress(TableResult):
         return f"{done} of {len(self.exercises)} exercises solved."
 
     def __str__(self) -> str:
-        return "\n".join([*text_table(self.rows(), indent=""), "", self.title(), CAPTION])
+        return "\n".join([*text_table(self.rows(), indent=""), "", self.title(), CAPTION, "", str(self.predictions)])
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + self.predictions._repr_html_()
 
     def notes(self) -> list[str]:
         """Return where the table comes from."""
@@ -175,7 +182,7 @@ def read_progress(
         result = check_and_remember(root, exercise, cells, timeout_s=timeout_s) if known is None and run else known
         graded = [cell for cell in cells if cell.graded and not (cell.solution and cell.kind != "code")]
         rows.append(ExerciseProgress(exercise.name, len(graded), sum(cell.points for cell in graded), result))
-    return Progress(tuple(rows))
+    return Progress(tuple(rows), track_record(root))
 
 
 def next_lesson(lessons: Sequence[str], progress: Progress) -> str:

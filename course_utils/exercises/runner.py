@@ -18,7 +18,7 @@ from threading import Timer
 from typing import Any
 
 from course_utils.exercises.notebook import Cell
-from course_utils.exercises.task import Report, read_report
+from course_utils.exercises.outcome import Report, read_report
 
 
 @dataclass(frozen=True)

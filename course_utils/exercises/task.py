@@ -1,8 +1,8 @@
 """The checks of the exercises: yours beside what was expected, shape and dtype first, points in parts.
 
 A check cell makes one `Task`, checks the student's function on several inputs, and ends with `task.score()`. Its value
-is what nbgrader takes as partial credit (a float as the last expression of the cell). Nothing raises: a broken
-function loses its own checks and the notebook goes on.
+is what nbgrader takes as partial credit (a float as the last expression of the cell), and what JupyterLab shows as a
+table. Nothing raises: a broken function loses its own checks and the notebook goes on.
 """
 
 from __future__ import annotations
@@ -11,81 +11,14 @@ import errno
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, TypeVar
 
 from course_utils.exercises.cell_line import cell_line
+from course_utils.exercises.outcome import Failure, Outcome, Report
+from course_utils.exercises.score import Score, in_kernel
 
 LONGEST_SHOWN = 200
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class Failure(StrEnum):
-    """Why a check did not pass; decided by what the code did, never by a text."""
-
-    DIFFERENT = "different"  # it returned something else than expected
-    RAISED = "raised"  # it raised
-    NOT_WRITTEN = "not written"  # it raised NotImplementedError, as an untouched exercise does
-    OUT_OF_MEMORY = "out of memory"  # it raised Python's, torch's or the system's error of that kind
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One check of a task.
-
-    Args:
-        title: what was checked.
-        passed: whether it held.
-        yours: what the student's code gave, as text; empty when it passed.
-        expected: what was expected, as text; empty when it passed.
-        failure: why it did not pass; None when it passed.
-    """
-
-    title: str
-    passed: bool
-    yours: str = ""
-    expected: str = ""
-    failure: Failure | None = None
-
-    def __str__(self) -> str:
-        if self.passed:
-            return f"  passed   {self.title}"
-        return f"  not yet  {self.title}\n           yours:    {self.yours}\n           expected: {self.expected}"
-
-
-@dataclass(frozen=True)
-class Report:
-    """A task after its checks.
-
-    Args:
-        task: the task's name.
-        points: points earned.
-        max_points: points the task is worth.
-        outcomes: one for each check, in order.
-    """
-
-    task: str
-    points: float
-    max_points: float
-    outcomes: tuple[Outcome, ...]
-
-    @property
-    def passed(self) -> bool:
-        """True when every check of the task passed."""
-        return all(outcome.passed for outcome in self.outcomes)
-
-
-def read_report(row: Mapping[str, Any]) -> Report:
-    """Read a report that `dataclasses.asdict` wrote and JSON carried.
-
-    Raises:
-        KeyError, TypeError, ValueError: when it is not one.
-    """
-    outcomes = [
-        Outcome(**(each | {"failure": each["failure"] and Failure(each["failure"])})) for each in row["outcomes"]
-    ]
-    return Report(**(dict(row) | {"outcomes": tuple(outcomes)}))
 
 
 def in_student_process(function: F) -> F:
@@ -111,15 +44,16 @@ class Task:
 
     Args:
         name: the task's name, such as "4.1 Median and spread".
-        points: what it is worth, at least 0; each check earns an equal part.
+        points: what it is worth, at least 0; each check earns an equal part. None for a task of a lesson, which is not
+            graded.
 
     >>> task = Task("0.1 Doubling", points=2)
     >>> task.check("twice two", yours=lambda: 2 * 2, expected=4)
       passed   twice two
     """
 
-    def __init__(self, name: str, *, points: float) -> None:
-        if not 0 <= points < math.inf:
+    def __init__(self, name: str, *, points: float | None = None) -> None:
+        if points is not None and not 0 <= points < math.inf:
             raise ValueError(f"task {name!r} is worth {points} points; it has to be a number, 0 or more")
         self.name = name
         self.points = points
@@ -134,7 +68,7 @@ class Task:
         raises: type[Exception] | None = None,
         rtol: float = 1e-6,
     ) -> None:
-        """Run the student's code once and compare its result; print the outcome.
+        """Run the student's code once and compare its result; print the outcome, unless a notebook's table shows it.
 
         Args:
             title: what is checked, as a short phrase.
@@ -147,10 +81,13 @@ class Task:
         self.outcomes.append(outcome)
         for listener in listeners:
             listener(self, outcome)
-        print(outcome)
+        if not in_kernel():
+            print(outcome)
 
-    def score(self) -> float:
+    def score(self) -> Score:
         """Return the points earned; the last expression of a check cell.
+
+        In a notebook it shows as a table of the outcomes; elsewhere the number of passed checks is printed.
 
         Raises:
             ValueError: when the task has no check, which would give points for nothing.
@@ -158,12 +95,12 @@ class Task:
         if not self.outcomes:
             raise ValueError(f"task {self.name!r} has no checks, so it has no score")
         passed = sum(outcome.passed for outcome in self.outcomes)
-        report = Report(
-            self.name, round(self.points * passed / len(self.outcomes), 2), self.points, tuple(self.outcomes)
-        )
+        worth = self.points or 0
+        report = Report(self.name, round(worth * passed / len(self.outcomes), 2), worth, tuple(self.outcomes))
         reports.append(report)
-        print(f"Task {self.name}: {passed} of {len(self.outcomes)} checks passed")
-        return float(report.points)
+        if not in_kernel() and self.points is not None:
+            print(f"Task {self.name}: {passed} of {len(self.outcomes)} checks passed")
+        return Score(report, graded=self.points is not None)
 
 
 def _judge(title: str, yours: Callable[[], Any], expected: Any, raises: type[Exception] | None, rtol: float) -> Outcome:
@@ -171,6 +108,8 @@ def _judge(title: str, yours: Callable[[], Any], expected: Any, raises: type[Exc
     wanted = f"a {raises.__name__}" if raises is not None else _shown(expected)
     try:
         result = yours()
+        if result is ...:
+            return Outcome(title, False, "not written yet", wanted, Failure.NOT_WRITTEN)
     except NotImplementedError as error:
         return Outcome(title, False, f"not written yet ({error})", wanted, Failure.NOT_WRITTEN)
     except Exception as error:  # whatever a student's code may raise is an answer, not a crash
@@ -295,12 +234,13 @@ def _tensor_difference(yours: Any, expected: Any, rtol: float) -> tuple[str, str
     mine, right = yours.detach().cpu(), expected.detach().cpu()
     if mine.is_complex():
         mine, right = torch.view_as_real(mine.resolve_conj()), torch.view_as_real(right.resolve_conj())
-    if torch.allclose(mine.double(), right.double(), rtol=rtol, atol=1e-8, equal_nan=True):
+    differs = ~torch.isclose(mine.double(), right.double(), rtol=rtol, atol=1e-8, equal_nan=True)
+    if not differs.any():
         return None
-    gap = (mine.double() - right.double()).abs()
-    worst = int(torch.nan_to_num(gap, nan=math.inf).argmax())
-    place = tuple(int(i) for i in torch.unravel_index(torch.tensor(worst), mine.shape))
-    return f"{mine.flatten()[worst].item():.6g} at {place}", f"{right.flatten()[worst].item():.6g} there"
+    first = int(differs.flatten().int().argmax())
+    place = tuple(int(i) for i in torch.unravel_index(torch.tensor(first), mine.shape))
+    many = f", the first of {int(differs.sum())} places that differ" if differs.sum() > 1 else ""
+    return f"{mine.flatten()[first].item():.6g} at {place}{many}", f"{right.flatten()[first].item():.6g} there"
 
 
 def _mapping_difference(yours: Any, expected: Mapping[Any, Any], rtol: float) -> tuple[str, str] | None:

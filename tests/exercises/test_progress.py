@@ -10,9 +10,9 @@ from support.described_exercise import NAME, SOLUTION, exercise
 from course_utils.cli import lab
 from course_utils.cli import main as cli
 from course_utils.cli.usage import UsageError
+from course_utils.exercises.outcome import Failure, Outcome, Report
 from course_utils.exercises.progress import ExerciseProgress, Progress, next_lesson
 from course_utils.exercises.runner import PracticeResult
-from course_utils.exercises.task import Failure, Outcome, Report
 from course_utils.exercises.versions import runtime_versions
 
 LESSONS = ("00_start_here", "02_first", "03_second", "04_third")
@@ -67,6 +67,8 @@ def test_table():
         "",
         "0 of 2 exercises solved.",
         "Points are those of the visible checks; grading runs hidden checks too.",
+        "",
+        "No predictions yet: the lessons ask for a number before they measure.",
     ]
     assert "<td>02_first</td>" in progress._repr_html_()
     assert progress.warnings == ("not known: 03",)

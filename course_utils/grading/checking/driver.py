@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from course_utils.exercises import task as checks
+from course_utils.exercises.outcome import Failure, Outcome
+from course_utils.exercises.score import Score
 from course_utils.grading.assignment import Part
 from course_utils.grading.checking.session import Session
 from course_utils.grading.result import CheckResult, Reason, TaskResult, weightiest
@@ -32,13 +34,13 @@ class _CheckCell:
     part: Part
     session: Session
     results: list[CheckResult] = field(default_factory=list)
-    failures: list[checks.Failure] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
     begin: float = field(default_factory=time.monotonic)
     task: checks.Task | None = None
     value: Any = None
     hidden: bool = False
 
-    def note(self, task: checks.Task, outcome: checks.Outcome) -> None:
+    def note(self, task: checks.Task, outcome: Outcome) -> None:
         """Keep the outcome of a check of a `Task`."""
         self.task = task
         self.failures += [outcome.failure] if outcome.failure is not None else []
@@ -73,7 +75,7 @@ class _CheckCell:
     def points(self) -> float:
         """Return the points earned, as nbgrader counts them: the last expression, or all of them."""
         most = self.part.points
-        if type(self.value) in (int, float):
+        if type(self.value) in (int, float, Score):
             return float(min(max(self.value, 0.0), most)) if math.isfinite(self.value) else 0.0
         if self.results:
             return most * sum(result.passed for result in self.results) / len(self.results)
@@ -129,7 +131,7 @@ def collecting_outcomes(cell: _CheckCell) -> Iterator[None]:
 
 def _explain(cell: _CheckCell, student_ids: tuple[str, ...]) -> tuple[Reason, str]:
     """Return why a task that ran did not pass."""
-    if checks.Failure.OUT_OF_MEMORY in cell.failures:
+    if Failure.OUT_OF_MEMORY in cell.failures:
         return Reason.MEMORY, "your code asked for more memory than it may take"
     for grade_id in student_ids:
         error = cell.session.errors.get(grade_id)
@@ -137,7 +139,7 @@ def _explain(cell: _CheckCell, student_ids: tuple[str, ...]) -> tuple[Reason, st
             where = getattr(error, "cell_line", "")
             told = f"your cell raised {type(error).__name__}: {str(error)[:200]}"
             return Reason.WRONG, f"{told} ({where})" if where else told
-    if set(cell.failures) == {checks.Failure.NOT_WRITTEN}:
+    if set(cell.failures) == {Failure.NOT_WRITTEN}:
         return Reason.WRONG, "not written yet"
     return Reason.WRONG, ""
 
