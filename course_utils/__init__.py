@@ -37,6 +37,10 @@ _HOME = {
     "sweep_devices": "benchmarking.sweep",
     "MeasuredOperation": "benchmarking.roofline",
     "Roofline": "benchmarking.roofline",
+    "plot_timeline": "benchmarking.lesson_figures",
+    "plot_rates": "benchmarking.lesson_figures",
+    "plot_number_formats": "benchmarking.lesson_figures",
+    "plot_counts": "benchmarking.lesson_figures",
     "plot_comparison": "benchmarking.plots",
     "plot_raw_times": "benchmarking.plots",
     "plot_roofline": "benchmarking.plots",
@@ -86,9 +90,13 @@ __all__ = [
     "memory_budget",
     "pick_device",
     "plot_comparison",
+    "plot_counts",
+    "plot_number_formats",
+    "plot_rates",
     "plot_raw_times",
     "plot_roofline",
     "plot_sweep",
+    "plot_timeline",
     "predict",
     "probe_mps",
     "published_times",
@@ -100,6 +108,7 @@ __all__ = [
 if TYPE_CHECKING:
     from course_utils.auditing import Audit, audit
     from course_utils.benchmarking.compare import compare_devices
+    from course_utils.benchmarking.lesson_figures import plot_counts, plot_number_formats, plot_rates, plot_timeline
     from course_utils.benchmarking.measurement import Comparison, Timing
     from course_utils.benchmarking.plots import plot_comparison, plot_raw_times, plot_roofline, plot_sweep
     from course_utils.benchmarking.roofline import MeasuredOperation, Roofline

@@ -1,7 +1,6 @@
-"""The charts of the lessons. Each prints the sentence that says what it shows, and returns its figure.
+"""The charts of measured times. Each says below itself in a sentence what it shows, and returns its figure.
 
-Colours are from the Okabe-Ito palette, which readers with any colour vision can tell apart; every device also has
-its own marker. Faces are white, so that charts stay readable on a dark page. What others published is drawn hollow.
+What others published is drawn hollow. The common look is in `figure`.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from course_utils.benchmarking.captions import comparison_caption, raw_times_caption, roofline_caption, sweep_caption
+from course_utils.benchmarking.figure import COLOURS, FACE, INK, colour_of, marker_of, new_figure, say_below
 from course_utils.benchmarking.measurement import Comparison, Timing
 from course_utils.benchmarking.roofline import Roofline
 from course_utils.benchmarking.sweep import Sweep
@@ -21,37 +21,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = {"cpu": "#0072B2", "mps": "#D55E00", "cuda": "#009E73"}
-MARKERS = {"cpu": "o", "mps": "s", "cuda": "^"}
-OTHER_COLOUR, OTHER_MARKER = "#CC79A7", "D"
-FACE = "white"
-INK = "#222222"
 # one for each operation of a roofline, in order, and again from the start
 OPERATION_MARKERS = "osD^vP*X"
 # a log axis once the largest value is this many times the smallest
 LOG_FROM = 20.0
-
-
-def _colour(device: str) -> str:
-    return COLOURS.get(device.split(":", maxsplit=1)[0], OTHER_COLOUR)
-
-
-def _marker(device: str) -> str:
-    return MARKERS.get(device.split(":", maxsplit=1)[0], OTHER_MARKER)
-
-
-def _new_figure(width: float, height: float) -> tuple[Figure, Axes]:
-    """Make a figure that a notebook shows once: as the value of its cell, since pyplot keeps no hold of it."""
-    from matplotlib import pyplot
-
-    figure = pyplot.figure(figsize=(width, height), facecolor=FACE, layout="constrained")
-    pyplot.close(figure)
-    axes = figure.add_subplot(facecolor=FACE)
-    axes.tick_params(colors=INK, which="both")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(visible=True, axis="both", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-    return figure, axes
 
 
 def _spans_decades(values: Sequence[float]) -> bool:
@@ -121,7 +94,7 @@ def plot_comparison(
             ]
     if not rows:
         raise ValueError("nothing to draw: no device was measured and nothing published was given")
-    figure, axes = _new_figure(7.5, 1.0 + 0.62 * len(rows))
+    figure, axes = new_figure(7.5, 1.0 + 0.62 * len(rows))
     for position, row in enumerate(rows):
         _draw_row(axes, position, row)
     axes.set_yticks(range(len(rows)), [row.label for row in rows])
@@ -133,7 +106,7 @@ def plot_comparison(
     axes.set_xlabel("time of one call (log axis)" if log else "time of one call")
     axes.set_title(title or (shown[0].label if len(shown) == 1 else ""), color=INK, fontsize=11)
     captions = [comparison_caption(shown[0], published), *(comparison_caption(other) for other in shown[1:])]
-    print("\n".join(captions))
+    say_below("\n".join(captions))
     return figure
 
 
@@ -161,11 +134,11 @@ class _Row:
 
 def _draw_row(axes: Axes, position: int, row: _Row) -> None:
     first, median, third = row.quartiles_s
-    colour = _colour(row.device)
+    colour = colour_of(row.device)
     if third > first:
         axes.plot([first, third], [position, position], color=colour, linewidth=5, alpha=0.2 if row.hollow else 0.45)
     face = FACE if row.hollow else colour
-    axes.plot(median, position, _marker(row.device), color=colour, markerfacecolor=face, markersize=9)
+    axes.plot(median, position, marker_of(row.device), color=colour, markerfacecolor=face, markersize=9)
     axes.annotate(
         format_duration(median),
         (median, position),
@@ -194,7 +167,7 @@ def plot_sweep(sweep: Sweep, *, published: Sequence[Published] = (), title: str 
     sized = [entry for entry in published if entry.size is not None]
     if not sweep.devices and not sized:
         raise ValueError("nothing to draw: no device was measured at every size and nothing published was given")
-    figure, axes = _new_figure(7.5, 4.2)
+    figure, axes = new_figure(7.5, 4.2)
     shown_s = [time_s for device in sweep.devices for time_s in _draw_measured(axes, sweep, device)]
     shown_s += _draw_published(axes, sized)
     _mark_crossings(axes, sweep)
@@ -211,7 +184,7 @@ def plot_sweep(sweep: Sweep, *, published: Sequence[Published] = (), title: str 
     axes.set_ylabel("time of one call (log axis)" if log else "time of one call")
     axes.set_title(title or sweep.label, color=INK, fontsize=11)
     axes.legend(frameon=False, fontsize=9)
-    print(sweep_caption(sweep, published))
+    say_below(sweep_caption(sweep, published))
     return figure
 
 
@@ -220,8 +193,10 @@ def _draw_measured(axes: Axes, sweep: Sweep, device: str) -> list[float]:
     timings = sweep.timings(device)
     low, high = zip(*(timing.quartiles_s for timing in timings), strict=True)
     medians_s = sweep.medians_s(device)
-    axes.fill_between(sweep.sizes, low, high, color=_colour(device), alpha=0.25, linewidth=0)
-    axes.plot(sweep.sizes, medians_s, marker=_marker(device), color=_colour(device), label=f"{device}, measured here")
+    axes.fill_between(sweep.sizes, low, high, color=colour_of(device), alpha=0.25, linewidth=0)
+    axes.plot(
+        sweep.sizes, medians_s, marker=marker_of(device), color=colour_of(device), label=f"{device}, measured here"
+    )
     return [*medians_s, *low, *high]
 
 
@@ -244,10 +219,10 @@ def _draw_published(axes: Axes, published: Sequence[Published]) -> list[float]:
         axes.plot(
             [size for size, _ in points],
             [seconds for _, seconds in points],
-            marker=_marker(device),
+            marker=marker_of(device),
             markerfacecolor=FACE,
             linestyle="--",
-            color=_colour(device),
+            color=colour_of(device),
             label=f"{device}, published ({credit})",
         )
     return [entry.seconds for entry in published]
@@ -260,13 +235,15 @@ def plot_raw_times(timings: Timing | Sequence[Timing], *, title: str = "Every re
         The figure; its sentence is printed.
     """
     shown = [timings] if isinstance(timings, Timing) else list(timings)
-    figure, axes = _new_figure(7.5, 3.4)
+    figure, axes = new_figure(7.5, 3.4)
     for timing in shown:
-        colour = _colour(timing.device)
+        colour = colour_of(timing.device)
         first, third = timing.quartiles_s
         axes.axhspan(first, third, color=colour, alpha=0.18, linewidth=0)
         axes.axhline(timing.median_s, color=colour, linewidth=1.2, label=f"{timing.label}, {timing.device}: median")
-        axes.plot(range(1, len(timing.times_s) + 1), timing.times_s, _marker(timing.device), color=colour, markersize=4)
+        axes.plot(
+            range(1, len(timing.times_s) + 1), timing.times_s, marker_of(timing.device), color=colour, markersize=4
+        )
     every = [value for timing in shown for value in timing.times_s]
     log = _spans_decades(every)
     axes.set_ylim(_limits(every, log=log))
@@ -275,7 +252,7 @@ def plot_raw_times(timings: Timing | Sequence[Timing], *, title: str = "Every re
     axes.set_ylabel("time of one call")
     axes.set_title(title, color=INK, fontsize=11)
     axes.legend(frameon=False, fontsize=9)
-    print(raw_times_caption(shown))
+    say_below(raw_times_caption(shown))
     return figure
 
 
@@ -289,7 +266,7 @@ def plot_roofline(roofline: Roofline, *, title: str | None = None) -> Figure:
     Returns:
         The figure; its sentence is printed.
     """
-    figure, axes = _new_figure(7.5, 4.8)
+    figure, axes = new_figure(7.5, 4.8)
     shown = [operation for operation in roofline.operations if operation.flop > 0]
     intensities = [roofline.ridge, *(operation.intensity for operation in shown)]
     low, high = min(intensities) / 4, max(intensities) * 4
@@ -320,5 +297,5 @@ def plot_roofline(roofline: Roofline, *, title: str | None = None) -> Figure:
     axes.set_title(title or f"Roofline of {roofline.device}, {roofline.source}", color=INK, fontsize=11)
     if shown:
         figure.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=2)
-    print(roofline_caption(roofline))
+    say_below(roofline_caption(roofline))
     return figure

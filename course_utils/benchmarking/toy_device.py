@@ -14,7 +14,7 @@ class Span:
 
     Args:
         lane: "host" or "device".
-        what: "launch", "wait" or "work".
+        what: "load", "launch", "wait" or "work".
         start_s: when it began, in toy seconds.
         end_s: when it ended, in toy seconds.
     """
@@ -50,6 +50,11 @@ class ToyDevice:
         start_s = max(self.now_s, self.busy_until_s)
         self.busy_until_s = start_s + work_s
         self.spans.append(Span("device", "work", start_s, self.busy_until_s))
+
+    def load(self, host_s: float) -> None:
+        """Keep the host busy for `host_s` toy seconds with something that is no work for the device."""
+        self.spans.append(Span("host", "load", self.now_s, self.now_s + host_s))
+        self.now_s += host_s
 
     def synchronize(self) -> None:
         """Wait until the queue is empty."""
