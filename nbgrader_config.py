@@ -7,6 +7,8 @@ Plain nbgrader works with them, from the course's root:
     nbgrader generate_feedback 04_measuring_time
 """
 
+from course_utils.grading.releasing.explanations import LeaveOutExplanations
+
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 
 c.CourseDirectory.course_id = "pytorch-apple-silicon"
@@ -15,6 +17,9 @@ c.CourseDirectory.release_directory = "exercises"
 
 # each task raises NotImplementedError with its own name, below the solution
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE"}
+
+# what explains a solution is for `course solution`, not for a release
+c.GenerateAssignment.preprocessors.prepend([LeaveOutExplanations])
 
 # a cell tagged skip-execution gives no output, and nbgrader 0.9 gives full marks for no output
 c.ExecutePreprocessor.skip_cells_with_tag = ""

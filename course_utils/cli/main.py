@@ -27,6 +27,7 @@ from course_utils.cli import (
     progress,
     release,
     return_feedback,
+    solution,
     submit,
 )
 from course_utils.cli.usage import UsageError
@@ -41,6 +42,7 @@ COMMANDS = {
     "memory": memory,
     "compare": compare,
     "progress": progress,
+    "solution": solution,
     "submit": submit,
     "release": release,
     "bundle": bundle,

@@ -103,7 +103,12 @@ def track_record(root: Path) -> TrackRecord:
     Args:
         root: the course's root.
     """
-    kept, problem = _read_file(root / FOLDER / FILE)
+    return read_record(root / FOLDER / FILE)
+
+
+def read_record(path: Path) -> TrackRecord:
+    """Read a file of predictions: those that were compared, in the order of the lessons."""
+    kept, problem = _read_file(path)
     compared = [
         ComparedPrediction(name, row["predicted"], row["measured"], row["unit"], lesson)
         for lesson, rows in sorted(kept.items(), key=lambda item: (not item[0], item[0]))

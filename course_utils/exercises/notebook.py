@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+EXPLANATION = "solution-only"  # the tag of a text cell that explains a solution
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -122,6 +124,13 @@ def grading_of(cell: Mapping[str, Any]) -> dict[str, Any]:
     metadata = cell.get("metadata")
     grading = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     return grading if isinstance(grading, dict) else {}
+
+
+def is_explanation(cell: Mapping[str, Any]) -> bool:
+    """Return whether a cell explains a solution, by its tag; the release leaves it out."""
+    metadata = cell.get("metadata")
+    tags = metadata.get("tags") if isinstance(metadata, dict) else None
+    return isinstance(tags, list) and EXPLANATION in tags
 
 
 def source_of(cell: Mapping[str, Any]) -> str:

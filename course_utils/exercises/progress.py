@@ -6,7 +6,7 @@ What is known from earlier runs is recalled; the checks of the rest run where th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +110,7 @@ class Progress(TableResult):
     """
 
     exercises: tuple[ExerciseProgress, ...]
-    predictions: TrackRecord = TrackRecord()
+    predictions: TrackRecord = field(default_factory=TrackRecord)
 
     @property
     def solved(self) -> bool:

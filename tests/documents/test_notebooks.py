@@ -13,7 +13,36 @@ from scripts.format_notebooks import as_text, canonical, notebook_files
 FILES = notebook_files(ROOT)
 LESSONS = [path for path in FILES if path.parent.name == "notebooks"]
 SOLUTIONS = [path for path in FILES if path.parent.parent.name == "solutions"]
-KNOWN_TAGS = {"wants-mps", "nbval-check-output", "raises-exception"}
+KNOWN_TAGS = {"wants-mps", "nbval-check-output", "raises-exception", "your-turn", "solution-only"}
+# lessons that still have the old guess; a lesson leaves this set when it is converted, and none may come back
+NOT_CONVERTED = {
+    # Start here
+    "00",
+    # Unified memory
+    "01",
+    # Installing MPS
+    "02",
+    # Devices
+    "03",
+    # Measuring time
+    "04",
+    # Models
+    "05",
+    # Half precision
+    "06",
+    # Fallback
+    "07",
+    # Trust, but verify
+    "08",
+    # Memory budget
+    "09",
+    # From Mac to cloud
+    "10",
+    # Capstone
+    "11",
+}
+# predictions and turns of a lesson that only shows how they work; all others have three of each
+FEWEST = {"00": 1}
 LONGEST_CELL = 25
 # a student's task and its checks may be longer than a lesson's cell
 LONGEST_EXERCISE_CELL = 50
@@ -42,6 +71,8 @@ def prose(text):
 
 each_notebook = pytest.mark.parametrize("path", FILES, ids=name_of)
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=name_of)
+CONVERTED = [path for path in LESSONS if path.name[:2] not in NOT_CONVERTED]
+each_converted = pytest.mark.parametrize("path", CONVERTED, ids=name_of)
 
 
 def test_lessons_are_there():
@@ -166,13 +197,14 @@ def test_device_is_chosen_by_the_probe(path):
 
 @each_lesson
 def test_lesson_shape(path):
-    """A lesson has its card, a guess, figures with their sentence, myths with sources, a recap."""
+    """A lesson has its card, myths with sources, a recap."""
     text = "\n".join(source for _, source, _ in cells(path, "markdown"))
     first = "".join(read(path)["cells"][0]["source"])
     for needed in ("You will be able to", "Time", "You need", "Last verified"):
         assert f"**{needed}**" in first, f"{name_of(path)}: the card in the first cell lacks '{needed}'"
     assert re.search(r"torch \d+\.\d+", first), f"{name_of(path)}: 'Last verified' names no torch version"
-    for needed in ("## First, a guess", "## Myth or fact?", "## Recap"):
+    guess = ("## First, a guess",) if path.name[:2] in NOT_CONVERTED else ()
+    for needed in (*guess, "## Myth or fact?", "## Recap"):
         assert needed in text, f"{name_of(path)} lacks the section '{needed}'"
     recap = text.split("## Recap")[1]
     assert re.findall(r"^(\d)\. ", recap, re.MULTILINE) == ["1", "2", "3"], f"{name_of(path)}: three lines of recap"
@@ -189,3 +221,56 @@ def test_figures_print_their_sentence(path):
         if "plt.show()" in source:
             assert "print(" in source, f"{where}: print the sentence that says what the figure shows"
             assert 'facecolor="white"' in source, f"{where}: give the figure a white face, for dark pages"
+
+
+def numbered(path, kind):
+    """Return the code cells of a lesson's predictions ("predict") or turns ("turn"), by their number."""
+    pattern = rf"l{path.name[:2]}-{kind}(\d+)"
+    code = {cell["id"]: (source, cell) for _, source, cell in cells(path, "code")}
+    return {int(match[1]): code[name] for name in code if (match := re.fullmatch(pattern, name))}
+
+
+@each_converted
+def test_a_lesson_asks_for_three_predictions(path):
+    """Each lNN-predictK asks with dots; its name is compared, once measured, in a later cell."""
+    predictions = numbered(path, "predict")
+    assert len(predictions) >= FEWEST.get(path.name[:2], 3), f"{name_of(path)} asks for {len(predictions)} predictions"
+    assert sorted(predictions) == list(range(1, len(predictions) + 1)), f"{name_of(path)}: number them from 1"
+    texts = [source for _, source, _ in cells(path, "code")]
+    for source, cell in found(predictions.values()):
+        asked = re.findall(r'^predict\(\s*("[^"]+"),\s*\.\.\.', source, re.MULTILINE)
+        assert asked, f"{cell['id']}: write predict(name, ..., unit) at the beginning of a line, with dots as stored"
+        later = "".join(texts[texts.index(source) + 1 :])
+        for name in asked:
+            assert re.search(rf"compare_prediction\(\s*{re.escape(name)}", later), (
+                f"{cell['id']}: {name} is never compared"
+            )
+    assert "my_guess" not in "".join(texts), f"{name_of(path)}: predict() takes the place of my_guess"
+
+
+@each_converted
+def test_a_lesson_has_three_turns(path):
+    """Each lNN-turnK is tagged, is told in the text cell before it, and is checked by the cell lNN-turnK-check."""
+    turns = numbered(path, "turn")
+    order = [(cell["id"], cell) for _, _, cell in cells(path)]
+    ids = [identifier for identifier, _ in order]
+    assert len(turns) >= FEWEST.get(path.name[:2], 3), f"{name_of(path)} has {len(turns)} turns"
+    assert sorted(turns) == list(range(1, len(turns) + 1)), f"{name_of(path)}: number the turns from 1"
+    for _, cell in found(turns.values()):
+        name = cell["id"]
+        assert "your-turn" in cell["metadata"].get("tags", []), f"{name}: tag it your-turn"
+        before = order[ids.index(name) - 1][1]
+        assert before["cell_type"] == "markdown", f"{name}: say in a text cell before it what to do"
+        assert f"{name}-check" in ids[ids.index(name) :], f"{name}: its check is the cell {name}-check, below it"
+        check = "".join(order[ids.index(f"{name}-check")][1]["source"])
+        task = re.search(r"^\w+ = Task\(([^)]*)\)", check, re.MULTILINE)
+        assert task, f"{name}-check: it makes a Task"
+        assert "points=" not in task[1], f"{name}-check: a lesson's task has no points"
+        assert re.search(r"\.score\(\)$", check), f"{name}-check: end with score(), which shows the table"
+    tagged = {cell["id"] for _, _, cell in cells(path) if "your-turn" in cell["metadata"].get("tags", [])}
+    assert tagged == {cell["id"] for _, cell in turns.values()}, f"{name_of(path)}: only turns are tagged your-turn"
+
+
+def test_not_converted_lessons_exist():
+    """The set names lessons that are there, and is kept as small as it can be."""
+    assert {path.name[:2] for path in LESSONS} >= NOT_CONVERTED

@@ -8,7 +8,7 @@ from support import submissions
 from support.described_exercise import CHECK, NAME, SOLUTION, exercise
 
 from course_utils.cli import main as cli
-from course_utils.grading.releasing.hidden_text import hidden_lines, solution_lines
+from course_utils.grading.releasing.hidden_text import find_secrets, hidden_lines, solution_lines
 from course_utils.grading.releasing.release import GenerationError, generate, source_names
 from course_utils.grading.releasing.release_gate import examine_release, examine_source
 from course_utils.grading.releasing.release_runs import examine
@@ -197,6 +197,51 @@ def test_a_refused_exercise_does_not_stop_the_others(course, capsys):
     assert cli.main(["release"]) == 1
     assert [path.name for path in (root / "exercises").iterdir()] == ["43_again"]
     assert "removed, without a source: 41_gone" in capsys.readouterr().out
+
+
+def explained(kind="markdown", **metadata):
+    """Describe the exercise with a cell that explains its solution."""
+    text = "Adding x to itself is right: twice x is x + x, for whole numbers and for text alike."
+    cell = {
+        "cell_type": kind,
+        "id": "ex42-task1-why",
+        "metadata": {"tags": ["solution-only"]} | metadata,
+        "source": text,
+    }
+    found = exercise()
+    return found | {"cells": [*found["cells"], cell]}
+
+
+def test_an_explanation_is_left_out(course):
+    """What explains a solution is in no release; the settings say so, which plain nbgrader reads too."""
+    root = course(explained())
+    generate(root, [NAME], root)
+    text = (root / "exercises" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
+
+    assert "ex42-task1-check" in text
+    assert "ex42-task1-why" not in text
+    assert "whole numbers" not in text
+    assert examine(root, NAME) == ()
+
+
+def test_an_explanation_that_would_be_released_is_a_finding(course):
+    """Where the settings do not leave it out, or another file holds it, the release is refused."""
+    root = course(explained())
+    settings = (root / "nbgrader_config.py").read_text(encoding="utf-8")
+    kept = [line for line in settings.splitlines() if "LeaveOutExplanations]" not in line]
+    (root / "nbgrader_config.py").write_text("\n".join(kept), encoding="utf-8")
+
+    assert any("explanation would be released" in problem for problem in problems(examine(root, NAME)))
+    beside = {
+        "notebooks/01_x.md": b"Adding x to itself is right: twice x is x + x, for whole numbers and for text alike."
+    }
+    assert len(find_secrets(beside, {NAME: explained()})) == 1
+
+
+@pytest.mark.parametrize("notebook", [explained("code"), explained(nbgrader={"grade_id": "a", "solution": True})])
+def test_an_explanation_is_text_alone(notebook):
+    """A tagged cell that runs, or that nbgrader knows, is refused: the release would lack it."""
+    assert any("is more than text" in problem for problem in problems(examine_source(NAME, notebook)))
 
 
 def test_an_unreadable_notebook_is_a_finding(course):

@@ -1,7 +1,8 @@
 """The rehearsal: every lesson and exercise runs as on a Mac, and shows there what it shows on Linux.
 
 The emulated device stands in for the real one (`support.rehearsal`). What only a Mac can show, such as its times, is
-not rehearsed; that a cell runs, counts, draws and says nothing false is.
+not rehearsed; that a cell runs, counts, draws and says nothing false is. Lessons run as a reader filled them
+(`support.filled_lessons`); nbval runs them as they are stored.
 """
 
 import itertools
@@ -11,10 +12,11 @@ from pathlib import Path
 
 import pytest
 from support import submissions
+from support.filled_lessons import filling
 from support.paths import ROOT
 from support.rehearsal import code_cells, rehearsal, run_cells
 
-from course_utils.exercises import task
+from course_utils.exercises import kept_predictions, task
 
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 COUNTING_EXERCISES = ("03_devices", "05_models_cpu_and_mps", "11_capstone")
@@ -49,11 +51,46 @@ def rehearse(cells, folder: Path):
     return runs, differing, entries
 
 
+def filled(path: Path):
+    """Return the cells of a lesson as a right reader filled them, each wrong filling of a turn before its right one.
+
+    Returns:
+        The cells; and for each wrong filling the id of its turn, in the order in which they run.
+    """
+    cells, filled_in = code_cells(path), filling(path.name[:2])
+    if filled_in is None:
+        return cells, []
+    ids = [name for name, _ in cells]
+    turns = [name for name in ids if re.fullmatch(r"l\d\d-turn\d+", name)]
+    assert {name for name in ids if re.fullmatch(r"l\d\d-(turn|predict)\d+", name)} == set(filled_in.filled)
+    assert set(turns) == {name for name, sources in filled_in.wrong.items() if sources}
+    right, checks, wrong, order = dict(cells) | filled_in.filled, dict(cells), [], []
+    for name, _ in cells:
+        turn = name.removesuffix("-check")
+        if turn in turns and name != turn:
+            # from the turn to its check: what stands between them may use the turn
+            between = ids[ids.index(turn) + 1 : ids.index(name)]
+            for number, source in enumerate(filled_in.wrong[turn], start=1):
+                wrong += [(f"{turn}-wrong{number}", source), *((each, right[each]) for each in between)]
+                wrong += [(f"{turn}-wrong{number}-check", checks[name])]
+                order.append(f"{turn}-wrong{number}")
+            cells_again = [(turn, right[turn]), *((each, right[each]) for each in between)]
+            wrong += cells_again if filled_in.wrong[turn] else []
+        wrong.append((name, right[name]))
+    return wrong, order
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_lesson(path):
-    """All cells run; the books are equal; no figure is empty; no output speaks of an emulated device."""
-    cells = code_cells(path)
+def test_lesson(path, tmp_path, monkeypatch):
+    """All cells run; the books are equal; no figure is empty; no output speaks of an emulated device.
+
+    As a reader filled it: every check of every turn passes, every prediction is compared, and wrong fillings fail.
+    """
+    monkeypatch.setattr(kept_predictions, "_file", lambda: tmp_path / "predictions.json")
+    monkeypatch.setattr(kept_predictions, "_made", {})
+    task.reports.clear()
+    cells, wrong = filled(path)
     runs, differing, entries = rehearse(cells, path.parent)
     counts = any("mps_or_emulated()" in source or "mps_or_emulated(f" in source for _, source in cells)
 
@@ -63,7 +100,25 @@ def test_lesson(path):
     assert [(run.cell, run.empty_figures) for run in runs if run.empty_figures] == []
     assert [(run.cell, run.output) for run in runs if FALSE_ON_A_MAC.search(run.output)] == []
     assert (entries > 0) == counts
-    print(f"{path.stem}: {len(runs)} cells, {entries} entries equal")
+    check_turns(path, runs, wrong)
+    record = kept_predictions.read_record(tmp_path / "predictions.json")
+    asked = [name for name, _ in cells if re.fullmatch(r"l\d\d-predict\d+", name)]
+    assert len(record.compared) >= len(asked), f"compared: {[each.name for each in record.compared]}"
+    print(f"{path.stem}: {len(runs)} cells, {entries} entries equal, {len(wrong)} wrong fillings, {record.title()}")
+
+
+def check_turns(path, runs, wrong):
+    """Make sure that the checks of a lesson say no to each wrong filling and yes to each right one."""
+    checks = [run.cell for run in runs if run.cell.endswith("-check") and run.reports]
+    verdicts = {run.cell.removesuffix("-check"): run.reports for run in runs if run.cell in checks}
+    right = [turn for turn in verdicts if re.fullmatch(r"l\d\d-turn\d+", turn)]
+    if filling(path.name[:2]) is None:
+        return
+    assert right, f"{path.stem}: no turn was checked"
+    for turn in right:
+        failed = [str(outcome) for report in verdicts[turn] for outcome in report.outcomes if not outcome.passed]
+        assert failed == [], f"{turn}, filled rightly: {failed}"
+    assert [turn for turn in wrong if all(report.passed for report in verdicts[turn])] == []
 
 
 @pytest.mark.parametrize("name", submissions.EXERCISES)

@@ -33,6 +33,8 @@ from course_utils.benchmarking.stopwatch import Stopwatch
 from course_utils.emulation import EmulatedMps, Ledger, context, emulated_mps, select_device
 from course_utils.emulation.counted_device import CountedMps, counted_mps
 from course_utils.emulation.host_waits import queues_kernel
+from course_utils.exercises import task
+from course_utils.exercises.outcome import Report
 
 REHEARSED = "mps:rehearsal"
 
@@ -146,6 +148,7 @@ class CellRun:
         error: what it raised, "" for nothing.
         empty_figures: what is missing in its figures.
         figures: how many figures it drew.
+        reports: the tasks that it checked.
     """
 
     cell: str
@@ -153,6 +156,7 @@ class CellRun:
     error: str = ""
     empty_figures: tuple[str, ...] = ()
     figures: int = 0
+    reports: tuple[Report, ...] = ()
 
 
 def code_cells(path: Path) -> list[tuple[str, str]]:
@@ -185,7 +189,7 @@ def _run(name: str, source: str, namespace: dict[str, Any]) -> CellRun:
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     tree = ast.parse(source, file)
     last = ast.Expression(tree.body.pop().value) if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    written, shown = io.StringIO(), []
+    written, shown, reported = io.StringIO(), [], len(task.reports)
     with (
         contextlib.redirect_stdout(written),
         contextlib.redirect_stderr(written),
@@ -200,7 +204,7 @@ def _run(name: str, source: str, namespace: dict[str, Any]) -> CellRun:
     shown += [value] if isinstance(value, Figure) and value not in shown else []
     output = written.getvalue() + ("" if value is None else str(value))
     empty = tuple(problem for figure in shown for problem in _what_is_empty(figure))
-    return CellRun(name, output, empty_figures=empty, figures=len(shown))
+    return CellRun(name, output, empty_figures=empty, figures=len(shown), reports=tuple(task.reports[reported:]))
 
 
 def _take_figures() -> list[Figure]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from course_utils.exercises.markers import Marker, Region, all_regions, replace_regions
-from course_utils.exercises.notebook import source_of
+from course_utils.exercises.notebook import is_explanation, source_of
 
 Notebook = Mapping[str, Any]
 
@@ -19,7 +19,8 @@ SHORTEST_TELLING_LINE = 20
 
 def shown_text(notebook: Notebook) -> str:
     """Return the text of all cells that is meant to be read."""
-    return "\n".join(replace_regions(source_of(cell), dict.fromkeys(Marker, "")) for cell in notebook["cells"])
+    shown = [source_of(cell) for cell in notebook["cells"] if not is_explanation(cell)]
+    return "\n".join(replace_regions(source, dict.fromkeys(Marker, "")) for source in shown)
 
 
 def telling_lines(text: str) -> tuple[str, ...]:
@@ -37,6 +38,13 @@ def hidden_lines(notebook: Notebook) -> tuple[str, ...]:
 def solution_lines(notebook: Notebook) -> tuple[str, ...]:
     """Return the telling lines of all solutions that the notebook does not show elsewhere."""
     return _secret_lines(notebook, Marker.SOLUTION)
+
+
+def explanation_lines(notebook: Notebook) -> tuple[str, ...]:
+    """Return the telling lines of all explanations of solutions that the notebook does not show elsewhere."""
+    shown = shown_text(notebook)
+    lines = [line for cell in notebook["cells"] if is_explanation(cell) for line in telling_lines(source_of(cell))]
+    return tuple(line for line in dict.fromkeys(lines) if line not in shown)
 
 
 def solution_texts(notebook: Notebook) -> tuple[str, ...]:
@@ -73,10 +81,11 @@ def texts_in(value: object) -> Iterator[str]:
 
 
 def find_secrets(files: Mapping[str, bytes], sources: Mapping[str, Notebook]) -> tuple[str, ...]:
-    """Look for hidden tests and solutions in files that students would get.
+    """Look for hidden tests, solutions and what explains them in files that students would get.
 
-    In an exercise's own release no telling line of either may stand. Elsewhere no line of a hidden test and no solution
-    as a whole; a line of a solution, such as a loop over layers, stands in lessons and in other exercises too.
+    In an exercise's own release no telling line of any may stand. Elsewhere no line of a hidden test or of an
+    explanation, and no solution as a whole; a line of a solution, such as a loop over layers, stands in lessons and in
+    other exercises too.
 
     Args:
         files: contents by path below the course's root.
@@ -88,9 +97,9 @@ def find_secrets(files: Mapping[str, bytes], sources: Mapping[str, Notebook]) ->
     texts = {name: _readable(name, data) for name, data in files.items()}
     found = []
     for exercise, source in sources.items():
-        everywhere = [*hidden_lines(source), *solution_texts(source)]
+        everywhere = [*hidden_lines(source), *solution_texts(source), *explanation_lines(source)]
         everywhere = [secret for secret in everywhere if len(secret) >= SHORTEST_TELLING_LINE]
-        in_its_release = [*hidden_lines(source), *solution_lines(source)]
+        in_its_release = [*hidden_lines(source), *solution_lines(source), *explanation_lines(source)]
         for name, text in texts.items():
             for secret in in_its_release if name.startswith(f"exercises/{exercise}/") else everywhere:
                 if secret in text:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_utils.exercises.markers import Marker, all_regions, find_marker_faults, find_regions, hidden_lines
-from course_utils.exercises.notebook import Cell, grading_of, id_of, source_of
+from course_utils.exercises.notebook import EXPLANATION, Cell, grading_of, id_of, is_explanation, source_of
 from course_utils.exercises.runner import PracticeResult
-from course_utils.grading.releasing.hidden_text import shown_text, telling_lines, texts_in
+from course_utils.grading.releasing.hidden_text import explanation_lines, shown_text, telling_lines, texts_in
 
 Notebook = dict[str, Any]
 
@@ -60,6 +60,9 @@ def examine_source(name: str, notebook: Notebook) -> tuple[ReleaseProblem, ...]:
     ]
     for cell in cells:
         problems += [(_id_of(cell), problem) for problem in _cell_problems(cell)]
+        if is_explanation(cell) and (cell["cell_type"] != "markdown" or grading_of(cell)):
+            problem = f"it is tagged {EXPLANATION} and is more than text; tag text cells alone, a release lacks them"
+            problems.append((_id_of(cell), problem))
     if not any(grading_of(cell).get("grade") for cell in cells):
         problems.append(("the notebook", "no cell gives points; mark one as an autograded test"))
     return tuple(ReleaseProblem(name, cell_id, problem) for cell_id, problem in problems)
@@ -128,7 +131,7 @@ def _task_problems(tree: ast.Module, points: object) -> Iterator[str]:
 
 
 def examine_release(name: str, source: Notebook, released: Notebook) -> tuple[ReleaseProblem, ...]:
-    """Look for hidden tests and solutions in what students would get.
+    """Look for hidden tests, solutions and what explains them in what students would get.
 
     Args:
         name: the exercise's name.
@@ -147,6 +150,9 @@ def examine_release(name: str, source: Notebook, released: Notebook) -> tuple[Re
             if leaked:
                 what = region.marker.name.lower().replace("_", " ").removesuffix("s")
                 findings.append(ReleaseProblem(name, _id_of(cell), f"its {what} would be released: {leaked[0]!r}"))
+    leaked = [line for line in explanation_lines(source) if line in public]
+    if leaked:
+        findings.append(ReleaseProblem(name, "the notebook", f"an explanation would be released: {leaked[0]!r}"))
     for cell in released["cells"]:
         left = [text for marker in Marker for text in (marker.begin, marker.end) if text in source_of(cell)]
         if left:
