@@ -274,3 +274,13 @@ def test_a_lesson_has_three_turns(path):
 def test_not_converted_lessons_exist():
     """The set names lessons that are there, and is kept as small as it can be."""
     assert {path.name[:2] for path in LESSONS} >= NOT_CONVERTED
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=name_of)
+def test_the_end_of_an_exercise_names_the_next_step(path):
+    """The last cell says how to check, hand in and read the solution, and where to go on."""
+    last = "".join(read(path)["cells"][-1]["source"])
+    number = path.name[:2]
+    for command in ("check", "submit", "solution"):
+        assert f"`course {command} {number}`" in last, f"{name_of(path)}: the last cell does not name course {command}"
+    assert path == SOLUTIONS[-1] or "../../notebooks/" in last, f"{name_of(path)}: the last cell names no next lesson"
