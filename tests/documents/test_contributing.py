@@ -10,7 +10,7 @@ TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
 SPANS = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", TEXT, flags=re.DOTALL))
 # what stands for a name of the contributor's own
-PLACEHOLDERS = ("NN_name", "exNN", "-k NN")
+PLACEHOLDERS = ("NN_name", "exNN", "lNN", "-k NN")
 
 
 def commands():

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from support.found import found
+from support.lessons import CONVERTED, NOT_CONVERTED
 from support.paths import ROOT
 
 from scripts.format_notebooks import as_text, canonical, notebook_files
@@ -14,33 +15,6 @@ FILES = notebook_files(ROOT)
 LESSONS = [path for path in FILES if path.parent.name == "notebooks"]
 SOLUTIONS = [path for path in FILES if path.parent.parent.name == "solutions"]
 KNOWN_TAGS = {"wants-mps", "nbval-check-output", "raises-exception", "your-turn", "solution-only"}
-# lessons that still have the old guess; a lesson leaves this set when it is converted, and none may come back
-NOT_CONVERTED = {
-    # Start here
-    "00",
-    # Unified memory
-    "01",
-    # Installing MPS
-    "02",
-    # Devices
-    "03",
-    # Measuring time
-    "04",
-    # Models
-    "05",
-    # Half precision
-    "06",
-    # Fallback
-    "07",
-    # Trust, but verify
-    "08",
-    # Memory budget
-    "09",
-    # From Mac to cloud
-    "10",
-    # Capstone
-    "11",
-}
 # predictions and turns of a lesson that only shows how they work; all others have three of each
 FEWEST = {"00": 1}
 LONGEST_CELL = 25
@@ -71,7 +45,6 @@ def prose(text):
 
 each_notebook = pytest.mark.parametrize("path", FILES, ids=name_of)
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=name_of)
-CONVERTED = [path for path in LESSONS if path.name[:2] not in NOT_CONVERTED]
 each_converted = pytest.mark.parametrize("path", CONVERTED, ids=name_of)
 
 
