@@ -14,9 +14,11 @@ import torch.mps.event
 
 from course_utils.data.versions import exactly
 from course_utils.emulation import messages
+from course_utils.emulation.counted_shaders import METAL_NAMESPACE
 from course_utils.emulation.generator import GeneratorFactory
 from course_utils.emulation.runtime import Runtime
 from course_utils.emulation.tensor import DEVICE, data_of_storage, is_emulated, new_storage, to_cpu_view
+from course_utils.metal.library import ShaderLibrary, compile_source
 
 # owner, attribute, replacement
 Patch = tuple[Any, str, Any]
@@ -89,6 +91,10 @@ def _address(tensor: torch.Tensor) -> int:
         return to_cpu_view(tensor).data_ptr()
 
 
+def _memory_of(tensor: torch.Tensor) -> torch.Tensor | None:
+    return to_cpu_view(tensor) if is_emulated(tensor) else None
+
+
 def _no_dlpack(*_: Any, **__: Any) -> NoReturn:
     raise RuntimeError(
         "the emulated MPS device does not hand its memory to other libraries; copy the tensor with .cpu() first"
@@ -137,7 +143,9 @@ def _memory_of_this_machine() -> int:
 
 
 def _only_metal(*_: Any, **__: Any) -> NoReturn:
-    raise NotImplementedError("the emulated MPS device has no Metal: shaders, captures and traces need a Mac")
+    raise NotImplementedError(
+        "the emulated MPS device has no Metal of its own: compiled Metal libraries, captures and traces need a Mac"
+    )
 
 
 def mps_functions(runtime: Runtime) -> Iterator[Patch]:
@@ -145,6 +153,11 @@ def mps_functions(runtime: Runtime) -> Iterator[Patch]:
 
     def synchronize() -> None:
         runtime.recorder.note_wait("", "torch.mps.synchronize", "synchronize")
+
+    def compile_shader(source: Any) -> ShaderLibrary:
+        return compile_source(
+            source, _memory_of, on_launch=lambda name: runtime.recorder.note_operator(f"{METAL_NAMESPACE}::{name}")
+        )
 
     macos = exactly(runtime.macos or "0").line
 
@@ -163,7 +176,7 @@ def mps_functions(runtime: Runtime) -> Iterator[Patch]:
         "_mps_driverAllocatedMemory": lambda: runtime.meter.peak_bytes,
         # about two thirds of memory is what Metal recommends on most Macs
         "_mps_recommendedMaxMemory": lambda: _memory_of_this_machine() * 2 // 3,
-        "_mps_compileShader": _only_metal,
+        "_mps_compileShader": compile_shader,
         "_mps_loadMetalllib": _only_metal,
         "_mps_loadMetallibFromPath": _only_metal,
         "_mps_profilerStartTrace": _only_metal,
@@ -175,6 +188,8 @@ def mps_functions(runtime: Runtime) -> Iterator[Patch]:
         yield torch._C, name, answer
     yield torch._C, "_group_tensors_by_device_and_dtype", _group_tensors
     yield torch.mps, "_default_mps_generator", None
+    # torch's own function opens whatever file a source includes, before it calls the one above
+    yield torch.mps, "compile_shader", compile_shader
     yield torch, "Generator", GeneratorFactory
     event = _make_event(runtime)
     yield torch.mps, "Event", event

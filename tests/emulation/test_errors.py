@@ -162,14 +162,14 @@ def test_other_refusals(mps):
 
 
 def test_what_the_emulation_lacks_says_so(mps):
-    """Sparse tensors, times, shaders and other libraries' access are refused in one sentence."""
+    """Sparse tensors, times, compiled shaders and other libraries' access are refused in one sentence."""
     with pytest.raises(NotImplementedError, match="dense tensors only"):
         torch.eye(2).to_sparse().to("mps")
     start, end = torch.mps.Event(enable_timing=True), torch.mps.Event(enable_timing=True)
     with pytest.raises(RuntimeError, match="never gives a time"):
         start.elapsed_time(end)
     with pytest.raises(NotImplementedError, match="no Metal"):
-        torch.mps.compile_shader("")
+        torch.mps.load_metallib(b"MTLB")
     with pytest.raises(RuntimeError, match="does not hand its memory"):
         torch.from_dlpack(torch.ones(1, device="mps"))
 
