@@ -28,6 +28,7 @@ from course_utils.cli import (
     release,
     return_feedback,
     solution,
+    start,
     submit,
 )
 from course_utils.cli.usage import UsageError
@@ -35,6 +36,7 @@ from course_utils.data.package import VERSION
 
 COMMANDS = {
     "doctor": doctor,
+    "start": start,
     "lab": lab,
     "check": check,
     "bench": bench,

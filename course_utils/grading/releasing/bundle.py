@@ -6,26 +6,22 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from course_utils.exercises.reader_files import READER_FILES, find_files
 from course_utils.grading.releasing.release import generate, source_names
 from course_utils.reporting.files import write_zip
 
 FOLDER = "pytorch-apple-silicon-course"
-# what students get, as patterns below the course's root; exercises/ is generated anew and not copied
-CONTENT = (
+# what students get beside the reader's files, as patterns below the course's root; exercises/ is generated anew
+TOOLS = (
     "CONTRIBUTING.md",
-    "README.md",
-    "LICENSE",
     "Makefile",
     "environment.yml",
-    "nbgrader_config.py",
     "pyproject.toml",
     "benchmarks/README.md",
     "course_utils/**/*",
-    "docs/*",
-    "notebooks/[0-9][0-9]_*.ipynb",
-    "notebooks/*/**/*",  # what lessons read, such as the capstone's script
     "scripts/check_python.py",
     "scripts/list_requirements.py",
+    "scripts/package_files.py",
     "scripts/setup_environment.sh",
 )
 
@@ -42,12 +38,7 @@ def collect_files(root: Path) -> dict[str, bytes]:
     Raises:
         GenerationError: when nbgrader does not make an exercise.
     """
-    found = {
-        path.relative_to(root).as_posix(): path
-        for pattern in CONTENT
-        for path in root.glob(pattern)
-        if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in path.relative_to(root).parts)
-    }
+    found = find_files(root, tuple(pattern for pattern in READER_FILES if not pattern.startswith("exercises/")) + TOOLS)
     files = {name: path.read_bytes() for name, path in found.items()}
     with tempfile.TemporaryDirectory(prefix="course-bundle-") as scratch:
         generate(root, source_names(root), Path(scratch))
