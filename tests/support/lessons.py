@@ -11,14 +11,6 @@ NOT_CONVERTED = {
     "01",
     # Installing MPS
     "02",
-    # Devices
-    "03",
-    # Measuring time
-    "04",
-    # Models
-    "05",
-    # Half precision
-    "06",
     # Fallback
     "07",
     # Trust, but verify
