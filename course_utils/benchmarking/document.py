@@ -14,6 +14,7 @@ from typing import Any
 
 from course_utils.benchmarking.measurement import Comparison, Timing
 from course_utils.devices.machine import ask, this_machine
+from course_utils.devices.probe import probe_devices
 
 KIND = "course bench"
 SCHEMA_VERSION = 1
@@ -29,7 +30,8 @@ class BenchDocument:
 
     Args:
         machine: what measured, by name: "chip", "cores", "ram_bytes", "system", "build", "torch_version", "python",
-            "threads", "power_source" and "thermal_state"; a value is None where it is unknown.
+            "threads", "power_source", "thermal_state" and "probes" (what was found of each kind of device, such as
+            {"mps": "usable"}); a value is None where it is unknown.
         settings: how it was measured, by name of the command's options.
         comparisons: what was measured.
         interrupted: whether Ctrl-C ended the run early.
@@ -71,6 +73,7 @@ def describe_machine() -> dict[str, Any]:
         "ram_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "python": platform.python_version(),
         "threads": torch.get_num_threads(),
+        "probes": {found.device: found.state for found in probe_devices().probes},
         "power_source": power_source(ask("pmset", "-g", "batt")) if platform.system() == "Darwin" else None,
         "thermal_state": thermal_state(ask("pmset", "-g", "therm")) if platform.system() == "Darwin" else None,
     }

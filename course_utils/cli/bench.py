@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SUMMARY = "measure the course's workloads on this machine's devices"
 INTERRUPTED = 130
+# sides of the matrices that show from which size on a GPU wins
+SWEEP_SIZES = (64, 128, 256, 512, 1024, 2048)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", metavar="NAMES", help="workloads to measure, separated by commas (default: all)")
     parser.add_argument("--mode", choices=("forward", "train", "both"), default="both", help="default: both")
     parser.add_argument("--batch", type=int, default=1, metavar="N", help="examples in one call (default: 1)")
+    parser.add_argument(
+        "--sweep", action="store_true", help="measure the matrix product at several sizes too, as measured/ has them"
+    )
     parser.add_argument(
         "--max-time", type=positive_number, default=5.0, metavar="S", help="seconds for one measurement at most"
     )
@@ -39,8 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-chart", action="store_true", help="draw no chart")
 
 
-def choose_workloads(only: str | None, mode: str, batch: int) -> list[Workload]:
-    """Return the workloads to measure.
+def choose_workloads(only: str | None, mode: str, batch: int, *, sweep: bool = False) -> list[Workload]:
+    """Return the workloads to measure; with `sweep`, the matrix product at several sizes comes first.
 
     Raises:
         UsageError: for an unknown workload (with the nearest names) or a batch below 1.
@@ -62,6 +67,9 @@ def choose_workloads(only: str | None, mode: str, batch: int) -> list[Workload]:
         ]
     except ValueError as error:
         raise UsageError(str(error)) from error
+    if sweep:
+        products = [load_workload("matmul", size=size) for size in SWEEP_SIZES]
+        chosen = products + [work for work in chosen if work not in products]
     if not chosen:
         raise UsageError("matmul has no backward pass to measure; use --mode forward")
     return chosen
@@ -164,7 +172,7 @@ def run(arguments: argparse.Namespace) -> int:
         0 when all was measured, 130 after Ctrl-C.
     """
     require_torch()
-    workloads = choose_workloads(arguments.only, arguments.mode, arguments.batch)
+    workloads = choose_workloads(arguments.only, arguments.mode, arguments.batch, sweep=arguments.sweep)
     chart = None if arguments.no_chart else arguments.chart or (None if arguments.json else Path("bench.png"))
     if chart is not None:
         check_chart(chart)
@@ -194,6 +202,7 @@ def _document(arguments: argparse.Namespace, comparisons: Sequence[Comparison], 
         "only": arguments.only,
         "mode": arguments.mode,
         "batch": arguments.batch,
+        "sweep": arguments.sweep,
         "max_time_s": arguments.max_time,
     }
     return BenchDocument(describe_machine(), settings, tuple(comparisons), interrupted)

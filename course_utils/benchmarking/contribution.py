@@ -1,0 +1,132 @@
+"""Whether a document of `course bench` can stand beside others in measured/: plausible, complete, and of nobody.
+
+Pure: a document in, reasons out. `scripts/measured.py` reads the files and builds the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from course_utils.benchmarking.document import BenchDocument
+from course_utils.benchmarking.measurement import FEW_READINGS, PEAK_TOLERANCE, VERY_WIDE_SPREAD, Timing
+from course_utils.devices.chips import certain_bound_flops, find_chip
+
+# what has to be known of a machine, whatever it is
+REQUIRED = ("system", "torch_version", "python", "cores", "ram_bytes", "probes")
+# above the core count of every Apple GPU (80 in the M3 Ultra, Apple's specifications)
+MOST_GPU_CORES = 128
+_RELEASE = re.compile(r"\d+\.\d+\.\d+(\+cpu|\+cu\d+)?")
+_PRIVATE = re.compile(r"[/\\](Users|home)[/\\]|@|^~|[A-Za-z]:\\")
+
+
+def file_name(document: BenchDocument) -> str:
+    """Return the name that a document has in measured/, from its chip, memory and torch."""
+    machine = document.machine
+    ram_gib = round(float(machine.get("ram_bytes") or 0) / 2**30)
+    words = f"{machine.get('chip') or machine.get('system')} {ram_gib}gb torch {machine.get('torch_version')}"
+    return re.sub(r"[^a-z0-9.]+", "_", words.lower().partition("+")[0]).strip("_") + ".json"
+
+
+def objections(document: BenchDocument, name: str) -> tuple[str, ...]:
+    """Return the reasons to refuse a document, one sentence each; none when it is fit.
+
+    Args:
+        document: what was measured.
+        name: the name of its file.
+    """
+    return tuple(_objections(document, name))
+
+
+def _objections(document: BenchDocument, name: str) -> Iterator[str]:
+    machine = document.machine
+    lacking = [key for key in REQUIRED if machine.get(key) in (None, "", {})]
+    if lacking:
+        yield f"the machine's {', '.join(lacking)} are unknown; save it again with this course's `course bench`"
+        return
+    if name != file_name(document):
+        yield f"the file is called {name}; by its content it has to be {file_name(document)}"
+    if document.interrupted:
+        yield "the run was stopped before its end; run it again to the end"
+    if not document.comparisons:
+        yield "it holds no measurement"
+    if not _RELEASE.fullmatch(str(machine["torch_version"])):
+        yield f"torch {machine['torch_version']} is not a release, so nobody else can have the same one"
+    yield from (f"{text!r} looks like a path or an address; nothing that names a person" for text in _private(document))
+    yield from _battery(document)
+    timings = [timing for comparison in document.comparisons for timing in comparison.timings]
+    yield from _devices(document, timings)
+    for timing in timings:
+        yield from _timing(timing, document)
+
+
+def _private(document: BenchDocument) -> list[str]:
+    """Return the texts that may name a person or a place on their disk."""
+    texts = [*_texts(dict(document.machine)), *_texts(dict(document.settings))]
+    texts += [text for comparison in document.comparisons for text in (comparison.label, *sum(comparison.missing, ()))]
+    return [text for text in texts if _PRIVATE.search(text)]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _texts(each)
+
+
+def _battery(document: BenchDocument) -> Iterator[str]:
+    state = document.machine.get("thermal_state")
+    if document.machine.get("power_source") == "Battery Power":
+        yield "it was measured on battery, where macOS may slow the chip; plug the machine in and measure again"
+    if isinstance(state, str) and state.startswith("CPU limited"):
+        yield f"macOS was slowing the chip ({state}); let it cool down and measure again"
+
+
+def _devices(document: BenchDocument, timings: list[Timing]) -> Iterator[str]:
+    """Return what cannot be: a device that the probe did not find, an MPS time from a machine that has none."""
+    probes = document.machine["probes"]
+    for kind in sorted({timing.device.split(":")[0] for timing in timings} - {"cpu"}):
+        if not isinstance(probes, dict) or probes.get(kind) != "usable":
+            yield f"it holds times of {kind}, but {kind} was not usable when the machine was probed"
+    on_mps = any(timing.device.startswith("mps") for timing in timings)
+    if on_mps and not str(document.machine["system"]).startswith("macOS"):
+        yield f"it holds times of MPS from {document.machine['system']}; an emulated device has no times"
+    if on_mps and not document.machine.get("chip"):
+        yield "it holds times of MPS without the chip's name"
+
+
+def _timing(timing: Timing, document: BenchDocument) -> Iterator[str]:
+    where = f"{timing.label} on {timing.device}"
+    if timing.torch_version != document.machine["torch_version"]:
+        yield f"{where} was measured with torch {timing.torch_version}, the document says otherwise"
+    if timing.warmup_calls == 0 or len(timing.times_s) < FEW_READINGS:
+        yield f"{where} has {len(timing.times_s)} readings; {FEW_READINGS} or more make a stable median"
+    if timing.median_s <= 0:
+        yield f"{where} took no time at all"
+        return
+    if timing.iqr_s > VERY_WIDE_SPREAD * timing.median_s:
+        yield (
+            f"{where}: the middle half of the readings spans {timing.iqr_s / timing.median_s:.0%} of the median, more "
+            f"than {VERY_WIDE_SPREAD:.0%}; close other programs and measure again"
+        )
+    peak = _peak(timing, document)
+    if peak is not None and timing.flop and timing.flop / timing.median_s > PEAK_TOLERANCE * peak:
+        yield (
+            f"{where}: {timing.flop / timing.median_s / 1e12:.2f} TFLOP/s is above the {peak / 1e12:.2f} that this "
+            "chip can do at most"
+        )
+
+
+def _peak(timing: Timing, document: BenchDocument) -> float | None:
+    """Return what the chip certainly does not exceed, by the table and not by what the document says of itself."""
+    if not timing.device.startswith("mps"):
+        return None
+    chip = find_chip(str(document.machine.get("chip") or ""))
+    published = None if chip is None else chip.peak_flops()
+    most_cores = MOST_GPU_CORES if chip is None else max(chip.gpu_cores)
+    return certain_bound_flops(most_cores) if published is None else published

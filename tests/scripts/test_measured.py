@@ -1,0 +1,51 @@
+"""measured/: every file in it is fit, what is sent is refused with every reason, and a good one is on the page."""
+
+import pytest
+from support.described_documents import described
+
+from scripts.measured import crossing, main, page
+
+
+def test_a_good_contribution_is_on_the_page(tmp_path, capsys):
+    """Its chip, its torch, its ratio and the size from which its GPU wins."""
+    path = tmp_path / "apple_m4_16gb_torch_2.14.1.json"
+    path.write_text(described().to_json(), encoding="utf-8")
+
+    assert main([str(path), "--page"]) == 0
+
+    shown = capsys.readouterr().out
+    assert "| Apple M4 | macOS 15.6.1 | 2.14.1 | mps: from 256 on |" in shown
+    assert "## Matrix product 1024x1024" in shown
+    assert "| 10.00 |" in shown
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff\xfe", b'{"kind": "course bench", "schema_version": 99}'])
+def test_what_is_no_document_is_refused(tmp_path, capsys, content):
+    """Broken files are named with a reason, and are not on the page."""
+    path = tmp_path / "broken.json"
+    path.write_bytes(content)
+
+    assert main([str(path), "--page"]) == 1
+
+    captured = capsys.readouterr()
+    assert "broken.json: refused" in captured.err
+    assert "broken" not in captured.out
+
+
+def test_a_gpu_that_never_wins():
+    """The sentence does not claim a size that was not measured; one size has no crossing."""
+    slow = described()
+    swapped = tuple(
+        type(each)(each.label, (each.timings[0], type(each.timings[1])(**(vars_of(each.timings[1], 9.0)))))
+        for each in slow.comparisons
+    )
+
+    assert crossing(described(comparisons=swapped), "mps") == "not up to 1024"
+    assert crossing(described(comparisons=slow.comparisons[:1]), "mps") == "-"
+    assert "not up to 1024" in page([described(comparisons=swapped)])
+
+
+def vars_of(timing, seconds):
+    """Return a timing's fields with other readings."""
+    fields = {name: getattr(timing, name) for name in timing.__dataclass_fields__}
+    return fields | {"times_s": (seconds,) * 9}
