@@ -7,8 +7,9 @@ hatch, a dash) always goes with them. Faces are white, so that figures stay read
 from __future__ import annotations
 
 import sys
-import textwrap
 from typing import TYPE_CHECKING, Any
+
+from course_utils.reporting.wrapped import wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +22,6 @@ OTHER_COLOUR, OTHER_MARKER = "#CC79A7", "D"
 SERIES = (("#0072B2", ""), ("#E69F00", "//"), ("#009E73", ".."), ("#CC79A7", "xx"))
 FACE = "white"
 INK = "#222222"
-# characters of a line of a sentence: JupyterLab breaks longer lines of printed text in the middle of a word
-SENTENCE_WIDTH = 88
 
 
 def colour_of(device: str) -> str:
@@ -59,7 +58,7 @@ def say_below(sentence: str) -> None:
     A notebook shows the value of a cell after everything that the cell printed, so there the sentence waits for the
     end of the cell.
     """
-    text = "\n".join(textwrap.fill(line, SENTENCE_WIDTH, break_long_words=False) for line in sentence.splitlines())
+    text = wrapped(sentence)
     shell = _running_shell()
     if shell is None:
         print(text)

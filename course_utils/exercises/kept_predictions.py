@@ -25,6 +25,7 @@ from course_utils.exercises.prediction import (
     with_unit,
 )
 from course_utils.reporting.files import write_file
+from course_utils.reporting.wrapped import wrapped
 
 FILE = "predictions.json"
 Kept = dict[str, dict[str, dict[str, Any]]]
@@ -52,7 +53,7 @@ def predict(name: str, value: Any, unit: str = "") -> Prediction:
     if prediction.value is not None:
         problem = _keep(prediction.lesson, name, {"predicted": prediction.value, "unit": unit})
         prediction = replace(prediction, warnings=problem)
-    print(prediction)
+    print(wrapped(str(prediction)))
     return prediction
 
 
@@ -82,7 +83,7 @@ def compare_prediction(name: str, measured: Any) -> ComparedPrediction:
     if predicted is not None:
         row = {"predicted": predicted, "unit": unit, "measured": number}
         compared = replace(compared, warnings=_keep(lesson, name, row))
-    print(compared)
+    print(wrapped(str(compared)))
     return compared
 
 

@@ -9,6 +9,7 @@ from support.described_timings import sweep
 from course_utils.benchmarking import figure, lesson_figures
 from course_utils.benchmarking.toy_device import ToyDevice
 from course_utils.data.published import published_times
+from course_utils.reporting.wrapped import SENTENCE_WIDTH
 
 
 @pytest.fixture(autouse=True)
@@ -127,5 +128,5 @@ def test_a_sentence_waits_for_the_end_of_the_cell(monkeypatch, capsys):
 
     assert event == "post_run_cell"
     assert callbacks == []
-    assert max(map(len, printed.splitlines())) <= figure.SENTENCE_WIDTH
+    assert max(map(len, printed.splitlines())) <= SENTENCE_WIDTH
     assert printed.split() == ["word"] * 60 + ["github.com/a/rather/long/address/that/is/one/word"]
