@@ -66,7 +66,7 @@ def resolve(name):
 
 def test_torch_has_what_is_named():
     """Every `torch.…` in a text exists in the torch that runs here."""
-    named = {name: cell for _, cell, text in PAGES for name in re.findall(r"`(torch(?:\.\w+)+)(?<!\.py)", text)}
+    named = {name: cell for _, cell, text in PAGES for name in re.findall(r"`(torch(?:\.\w+)+)\b(?<!\.py)", text)}
     missing = {name: cell for name, cell in found(named.items()) if not resolve(name)}
 
     assert set(missing) == MISSING_ON_PURPOSE, missing
