@@ -13,7 +13,7 @@ class Published:
     """One published time.
 
     Args:
-        key: groups the times of one measurement, such as "resnet18-train-1".
+        key: groups the times of one measurement, such as "resnet50-batches-m1".
         what: what was measured, in words.
         device: "cpu" or "mps".
         seconds: the published time of one call.
