@@ -41,6 +41,12 @@ _HOME = {
     "plot_rates": "benchmarking.lesson_figures",
     "plot_number_formats": "benchmarking.lesson_figures",
     "plot_counts": "benchmarking.lesson_figures",
+    "plot_budgets": "benchmarking.project_figures",
+    "plot_errors": "benchmarking.project_figures",
+    "plot_memory_parts": "benchmarking.project_figures",
+    "plot_readings": "benchmarking.project_figures",
+    "plot_resumed": "benchmarking.project_figures",
+    "show_images": "benchmarking.project_figures",
     "plot_comparison": "benchmarking.plots",
     "plot_raw_times": "benchmarking.plots",
     "plot_roofline": "benchmarking.plots",
@@ -89,17 +95,23 @@ __all__ = [
     "load_workload",
     "memory_budget",
     "pick_device",
+    "plot_budgets",
     "plot_comparison",
     "plot_counts",
+    "plot_errors",
+    "plot_memory_parts",
     "plot_number_formats",
     "plot_rates",
     "plot_raw_times",
+    "plot_readings",
+    "plot_resumed",
     "plot_roofline",
     "plot_sweep",
     "plot_timeline",
     "predict",
     "probe_mps",
     "published_times",
+    "show_images",
     "sweep_devices",
     "synchronize",
     "workload_names",
@@ -111,6 +123,14 @@ if TYPE_CHECKING:
     from course_utils.benchmarking.lesson_figures import plot_counts, plot_number_formats, plot_rates, plot_timeline
     from course_utils.benchmarking.measurement import Comparison, Timing
     from course_utils.benchmarking.plots import plot_comparison, plot_raw_times, plot_roofline, plot_sweep
+    from course_utils.benchmarking.project_figures import (
+        plot_budgets,
+        plot_errors,
+        plot_memory_parts,
+        plot_readings,
+        plot_resumed,
+        show_images,
+    )
     from course_utils.benchmarking.roofline import MeasuredOperation, Roofline
     from course_utils.benchmarking.sweep import Sweep, sweep_devices
     from course_utils.benchmarking.timer import benchmark

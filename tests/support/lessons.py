@@ -7,14 +7,8 @@ from support.paths import ROOT
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 # lessons that still have the old guess; a lesson leaves this set when it is converted, and none may come back
 NOT_CONVERTED = {
-    # Fallback
-    "07",
-    # Trust, but verify
-    "08",
     # Memory budget
     "09",
-    # From Mac to cloud
-    "10",
     # Capstone
     "11",
 }
