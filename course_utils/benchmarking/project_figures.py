@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from course_utils.benchmarking.figure import FACE, INK, SERIES, dress, new_figure, say_below
 
@@ -154,7 +154,7 @@ def plot_resumed(losses: Sequence[float], resumed: Mapping[str, Sequence[float]]
     sentences = []
     for (name, found), (colour, _), mark in zip(resumed.items(), SERIES, _MARKS, strict=False):
         start = len(losses) - len(found)
-        style = {"color": colour, "fillstyle": "none", "linewidth": 0.8, "markersize": 6}
+        style: dict[str, Any] = {"color": colour, "fillstyle": "none", "linewidth": 0.8, "markersize": 6}
         axes.plot(range(start + 1, len(losses) + 1), found, f"{mark}-", label=f"resumed with {name}", **style)
         far = max(abs(a - b) for a, b in zip(found, losses[start:], strict=True))
         sentences.append(f"Resumed with {name}: at most {far:.3f} from the run that was not interrupted.")
@@ -203,7 +203,7 @@ def plot_readings(readings_ms: Mapping[str, Sequence[float]], *, title: str) -> 
     return figure
 
 
-def show_images(images: Sequence[object], labels: Sequence[object], *, title: str) -> Figure:
+def show_images(images: Sequence[Any], labels: Sequence[object], *, title: str) -> Figure:
     """Draw grey images in a row, each with its label above it.
 
     Args:

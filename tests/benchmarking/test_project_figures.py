@@ -13,7 +13,10 @@ DRAWN = {
         [16, 64], {"one": [1.0, 5.0]}, {"one": [2.0, 4.0]}, {"too simple": [0.5, 0.5]}
     ),
     "budgets": lambda: figures.plot_budgets(
-        {"8 GB": {"recommended": 5, "RAM": 8, "hard limit": 9}, "64 GB": {"recommended": 30, "RAM": 64, "hard limit": 51}}
+        {
+            "8 GB": {"recommended": 5, "RAM": 8, "hard limit": 9},
+            "64 GB": {"recommended": 30, "RAM": 64, "hard limit": 51},
+        }
     ),
     "parts": lambda: figures.plot_memory_parts(PARTS, title="parts"),
     "resumed": lambda: figures.plot_resumed([4.0, 3.0, 2.0, 1.0], {"all": [2.0, 1.0], "none": [2.5, 1.0]}, title="run"),
@@ -50,7 +53,7 @@ def test_faces_titles_and_sentences(draw, capsys):
         ("errors", "1 of 2 honest errors lie above the line of the rule with both terms; 2 lie above the dotted line"),
         ("budgets", "above the RAM on 1 of these 2 Macs"),
         ("parts", "batch 1: 4 MiB, of which weights are 75 %. batch 8: 12 MiB, of which activations are 75 %."),
-        ("resumed", "Resumed with all: at most 0.000 from the run that was not interrupted. Resumed with none: at most 0.5"),
+        ("resumed", "at most 0.000 from the run that was not interrupted. Resumed with none: at most 0.5"),
         ("readings", "before: median 5.00 ms of 3 readings, half of them from 4.00 to 6.00."),
         ("images", "2 images; their labels are 3, 4."),
     ],
