@@ -51,18 +51,21 @@ class Score(float):
     def _repr_html_(self) -> str:
         """Write the outcomes as a table that a screen reader can read, in the page's own colours."""
         name = self.report.task if not self.graded else f"Task {self.report.task}"
-        head = "".join(f'<th scope="col" {CELL}>{word}</th>' for word in ("check", "result", "yours", "expected"))
-        rows = "".join(_row(outcome) for outcome in self.report.outcomes)
+        outcomes = self.report.outcomes
+        # where everything passed there is nothing to compare
+        words = ("check", "result") if self.report.passed else ("check", "result", "yours", "expected")
+        head = "".join(f'<th scope="col" {CELL}>{word}</th>' for word in words)
+        rows = "".join(_row(outcome, compared=not self.report.passed) for outcome in outcomes)
         caption = f'<caption style="text-align: left"><strong>{html.escape(name)}</strong>: {self.summary()}</caption>'
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _row(outcome: Outcome) -> str:
+def _row(outcome: Outcome, *, compared: bool) -> str:
     mark, word, colour = PASSED if outcome.passed else NOT_YET
     bar = CELL[:-1] + f'; white-space: nowrap; border-left: 4px solid {colour}; padding-left: 8px"'
     shown = "".join(
         f'<td {CELL}><code style="white-space: pre-wrap">{html.escape(text)}</code></td>' if text else "<td></td>"
-        for text in (outcome.yours, outcome.expected)
+        for text in ((outcome.yours, outcome.expected) if compared else ())
     )
     return (
         f'<tr><th scope="row" {CELL}>{html.escape(outcome.title)}</th>'

@@ -110,3 +110,13 @@ def test_the_first_place_that_differs():
     assert difference[0].startswith("3.5 at (1, 0)")
     assert "2" in difference[0].split(")")[1]
     assert difference[1] == "3 there"
+
+
+def test_a_table_of_passed_checks_compares_nothing(kernel):
+    """Where every check passed there are no empty columns."""
+    task = Task("a turn")
+    task.check("twice two", yours=lambda: 4, expected=4)
+    table = ElementTree.fromstring(formats(task.score())[0]["text/html"])
+
+    assert [cell.text for cell in table.findall("thead/tr/th")] == ["check", "result"]
+    assert len(table.findall("tbody/tr/td")) == 1
