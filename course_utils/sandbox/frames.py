@@ -36,10 +36,12 @@ class Frame:
     Args:
         content: a JSON object.
         blobs: raw bytes that it refers to by their place.
+        size_bytes: how long it was when it came, 0 for one that is to be sent.
     """
 
     content: dict[str, Any]
     blobs: list[bytes] = field(default_factory=list)
+    size_bytes: int = field(default=0, compare=False)
 
     def to_bytes(self) -> bytes:
         """Return the frame as it goes over a socket."""
@@ -97,4 +99,4 @@ def _read(data: bytes, text_bytes: int) -> Frame:
     for length in lengths:
         blobs.append(data[start : start + length])
         start += length
-    return Frame(content, blobs)
+    return Frame(content, blobs, len(data))

@@ -9,17 +9,22 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-LOOKS = frozenset(
-    {"sys._getframe", "sys._current_frames", "gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys.settrace"}
-)
-FRAME_FIELDS = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame", "f_back"})
-# modules through which code looks at frames
-_GO_BETWEENS = frozenset({"inspect", "traceback"})
+LOOKS = frozenset({"sys._getframe", "sys._current_frames", "gc.get_objects", "gc.get_referrers", "gc.get_referents"})
+# what is set before is called while something is measured, with the frames of what measures
+SPIES = frozenset({"sys.settrace", "sys.setprofile"})
+# fields that lead to frames, and those that make another function of one
+FIELDS = {
+    "object.__getattr__": frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame", "f_back"}),
+    "object.__setattr__": frozenset({"__code__", "__defaults__", "__kwdefaults__"}),
+}
+# modules through which code gets at frames; traceback prints them, and hands none on
+_GO_BETWEENS = frozenset({"inspect"})
 LONGEST_REPORT = 200
 
 
@@ -33,18 +38,29 @@ class Witness:
     def __init__(self, report_fd: int) -> None:
         self._report_fd = report_fd
         self._watching = False
-        self._busy = False
+        self._busy: set[int] = set()
         self._given: set[str] = set()
         sys.addaudithook(self._hear)
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Report looks inside this block."""
+    def watching(self, own_code: str) -> Iterator[None]:
+        """Report looks inside this block.
+
+        Args:
+            own_code: the name of the file of the code that measures, which nobody else knows.
+        """
+        self._given.add(own_code)
         self._watching = True
         try:
             yield
         finally:
             self._watching = False
+            self._given.discard(own_code)
+
+    def report(self, text: str) -> None:
+        """Tell the checks one sentence, at once."""
+        with suppress(OSError):  # closed: the checks see that
+            os.write(self._report_fd, f"{text[:LONGEST_REPORT]}\n".encode("utf-8", "replace"))
 
     @contextmanager
     def given_code(self, given: bool) -> Iterator[None]:
@@ -55,26 +71,27 @@ class Witness:
             self._given |= set(linecache.cache) - before
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if not self._watching or self._busy:
+        if not self._watching and event not in SPIES:
             return
-        if event == "object.__getattr__":
-            if arguments[1] not in FRAME_FIELDS:
+        thread = threading.get_ident()
+        if thread in self._busy:
+            return
+        if event in FIELDS:
+            if arguments[1] not in FIELDS[event]:
                 return
-        elif event not in LOOKS:
+        elif event not in LOOKS and event not in SPIES and not event.startswith("ctypes."):
             return
-        self._busy = True
+        self._busy.add(thread)
         try:
             frame: FrameType | None = sys._getframe(1)
             while frame is not None and frame.f_globals.get("__name__") in _GO_BETWEENS:
                 frame = frame.f_back
             if frame is not None and self._is_students(frame.f_code.co_filename):
-                what = arguments[1] if event == "object.__getattr__" else event
-                text = f"line {frame.f_lineno} of {frame.f_code.co_name} looked at {what} while it was measured\n"
-                os.write(self._report_fd, text[-LONGEST_REPORT:].encode("utf-8", "replace"))
-        except OSError:  # closed: the checks see that
-            pass
+                what = arguments[1] if event in FIELDS else event
+                where = f"line {frame.f_lineno} of {frame.f_code.co_name}"[-LONGEST_REPORT // 2 :]
+                self.report(f"{where} looked at {what} while it was measured")
         finally:
-            self._busy = False
+            self._busy.discard(thread)
 
     def _is_students(self, file: str) -> bool:
         """Return whether code is of a cell, or made from text, and not of the exercise's own cells."""

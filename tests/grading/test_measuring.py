@@ -1,7 +1,7 @@
 """What is measured beside student code: imports change nothing, forgery is found with evidence, odd things named."""
 
 import pytest
-from support import small_exercise
+from support import measured_ways, small_exercise
 from support.sandbox_here import needs_sandbox
 from support.small_exercise import code_cell
 
@@ -74,7 +74,7 @@ def test_imports_change_nothing(grader, line):
     assert (task.points, str(task.reason), task.message, task.look_at) == (4, "ok", "", "")
 
 
-FORGERIES = {
+LOOKS = {
     "the frame above": NAIVE + "import sys\n    sys._getframe(1).f_locals['mps'].clear_ledger()\n    x.sum().item()",
     "the frame of an error": NAIVE
     + "try: 1 / 0\n    except ZeroDivisionError as error:\n"
@@ -86,12 +86,56 @@ FORGERIES = {
 }
 
 
-@pytest.mark.parametrize("what", FORGERIES)
-def test_looking_for_what_measures_is_named(grader, what):
-    """Code that reaches what measures it earns nothing, or is named for a person to look at."""
-    task = grade(grader, FORGERIES[what])
+@pytest.mark.parametrize("what", LOOKS)
+def test_looking_for_what_measures_earns_nothing_and_is_named(grader, what):
+    """Code that looks for what measures it does not reach it, and is named for a person to look at."""
+    task = grade(grader, LOOKS[what])
 
-    assert task.points == 0 or "looked at" in task.look_at, task
+    assert task.points == 0
+    assert "looked at" in task.look_at, task
+
+
+@pytest.mark.parametrize("what", measured_ways.FORGERIES)
+def test_a_forged_count_earns_nothing_or_is_named(grader, what):
+    """Whatever way code finds to the count, it earns nothing, or a person is asked to look."""
+    task = grade(grader, measured_ways.FORGERIES[what])
+
+    assert task.points == 0 or task.look_at, task
+
+
+@pytest.mark.parametrize(
+    "way", [pytest.param(way, marks=[pytest.mark.slow] * (way in measured_ways.SLOW)) for way in measured_ways.HONEST]
+)
+def test_honest_ways_earn_all_and_nobody_is_asked_to_look(grader, way):
+    """However a student writes it, the points are full, and nothing is said."""
+    task = grade(grader, measured_ways.HONEST[way])
+
+    assert (task.points, str(task.reason), task.message, task.look_at) == (4, "ok", "", "")
+
+
+def test_names_of_the_notebook_do_not_reach_a_helper(grader):
+    """A helper has Python's own `len` and the names that the exercise gave, whatever the notebook calls so."""
+    rebound = "def len(thing):\n    return 1\ndef mps_or_emulated():\n    raise SystemExit\n"
+    task = grade(grader, rebound + NAIVE + "return x.sum().item()")
+
+    assert (task.points, [check.yours for check in task.checks]) == (0, ["4", "6"])
+
+
+SUBCLASS = """
+import torch
+class Same(torch.Tensor):
+    pass
+def total(x, steps):
+    return [(x + steps).sum().as_subclass(Same)]
+"""
+
+
+def test_a_tensor_of_a_class_of_its_own_is_refused(grader):
+    """What comes back to a helper is a plain tensor: a subclass could answer for it."""
+    task = grade(grader, SUBCLASS)
+
+    assert task.points == 0
+    assert "not a plain tensor" in task.checks[0].yours
 
 
 def test_a_method_replaced_is_evidence(grader):

@@ -42,6 +42,7 @@ class _CheckCell:
 
     def note(self, task: checks.Task, outcome: Outcome) -> None:
         """Keep the outcome of a check of a `Task`."""
+        self.session.clock.stop()
         self.task = task
         self.failures += [outcome.failure] if outcome.failure is not None else []
         self.add(outcome.title, outcome.passed, outcome.yours, outcome.expected)
@@ -125,6 +126,7 @@ def collecting_outcomes(cell: _CheckCell) -> Iterator[None]:
     try:
         yield
     finally:
+        cell.session.clock.stop()
         checks.listeners.remove(cell.note)
         checks.reports.clear()
 

@@ -8,7 +8,8 @@ from contextlib import suppress
 from typing import Any
 
 from course_utils.grading.assignment import Assignment, Kind, Part, bound_names
-from course_utils.grading.checking.student_client import BrokenFunction, StudentClient, StudentFunction
+from course_utils.grading.checking.answer_clock import AnswerClock
+from course_utils.grading.checking.student_client import BrokenFunction, MarkedHelper, StudentClient, StudentFunction
 from course_utils.grading.checking.tampering import (
     DIGEST,
     IDENTITIES,
@@ -71,6 +72,8 @@ class Session:
         self._left_out: set[str] = set()
         # whether the process was given values of hidden checks
         self.saw_hidden = False
+        # runs while a large answer is read and compared
+        self.clock = AnswerClock()
         # whether the last task ended its process
         self.ended = False
 
@@ -97,7 +100,7 @@ class Session:
         ran = self._connection is not None
         if self._connection is None:
             self._connection = self.start(self.limits)
-            self._client = StudentClient(self._connection, self.limits, self._given_names)
+            self._client = StudentClient(self._connection, self.limits, self._given_names, self.clock)
         self._connection.start_clock(min(self.limits.task_s, left_s))
         self.measured_inside = self.ended = False
         self.ended_in = None
@@ -174,6 +177,7 @@ class Session:
 
     def drop_process(self) -> None:
         """End the student's process; the next task gets a new one."""
+        self.clock.stop()
         if self._connection is not None:
             self._connection.close()
         self._connection = self._client = None
@@ -219,7 +223,7 @@ class Session:
         for name in wanted:
             thing = self.names.get(name)
             if hasattr(thing, "__in_student_process__"):
-                self.names[name] = StudentFunction(name, self._client_inside)
+                self.names[name] = MarkedHelper(name, self._client_inside)
             elif thing is not None:
                 self._given_names[name] = thing
 

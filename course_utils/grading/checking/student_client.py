@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import builtins
+import inspect
+import marshal
+import secrets
 import sys
+import time
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
+from course_utils.grading.checking import beside
+from course_utils.grading.checking.answer_clock import LARGE_BYTES, SHARE, SHORTEST_S, AnswerClock
 from course_utils.sandbox.connection import FORGED, Connection, StudentGone
 from course_utils.sandbox.described import DescribingWriter, HeldInStudentProcess, NamedInStudentProcess
 from course_utils.sandbox.frames import Frame
 from course_utils.sandbox.limits import Limits
 from course_utils.sandbox.reason import Ending
 from course_utils.sandbox.values import LONGEST_REPR, Opaque, Reader, ValueNotPlainError, Writer
+
+
+@cache
+def beside_code() -> tuple[str, bytes]:
+    """Return what runs a marked helper, compiled under a name that nobody else knows; it goes over with each call."""
+    name = f"<measuring {secrets.token_hex(8)}>"
+    return name, marshal.dumps(compile(inspect.getsource(beside), name, "exec"))
 
 
 class StudentClient:
@@ -22,50 +36,73 @@ class StudentClient:
         connection: the connection to it.
         limits: how deep values may be nested.
         given: the names of the exercise's given cells on this side.
+        clock: runs while a large answer is read and compared, until the next question or until it is stopped.
     """
 
-    def __init__(self, connection: Connection, limits: Limits, given: Mapping[str, Any]) -> None:
+    def __init__(
+        self, connection: Connection, limits: Limits, given: Mapping[str, Any], clock: AnswerClock | None = None
+    ) -> None:
         self.connection = connection
         self.limits = limits
         self.given = given
+        self.clock = clock or AnswerClock()
+
+    def _ask(self, content: dict[str, Any], blobs: list[bytes], *, compared: bool = True) -> Frame:
+        self.clock.stop()
+        frame = self.connection.ask(content, blobs)
+        if compared and frame.size_bytes > LARGE_BYTES:
+            left_s = self.connection.deadline - time.monotonic()
+            self.clock.start(max(SHORTEST_S, min(left_s, self.limits.task_s * SHARE)))
+        return frame
 
     def run(self, source: str, names: list[str], *, given: bool) -> dict[str, Any]:
         """Run a cell; return which names are there, and its error or None."""
-        content = self.connection.ask({"run": source, "names": names, "given": given}, []).content
+        content = self._ask({"run": source, "names": names, "given": given}, []).content
         kinds, error = content.get("names"), content.get("error")
         return {"names": kinds if isinstance(kinds, dict) else {}, "error": None if error is None else _raised(error)}
 
-    def call(self, name: str | StudentObject, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """Call a function, by its name or by what stands for it; return its value, or raise what it raised."""
+    def call(
+        self, name: str | StudentObject, arguments: tuple[Any, ...], named: dict[str, Any], *, marked: bool = False
+    ) -> Any:
+        """Call a function, by its name or by what stands for it; return its value, or raise what it raised.
+
+        Args:
+            name: its name, or what stands for it.
+            arguments: its arguments.
+            named: its named arguments.
+            marked: whether it is a marked helper, which runs beside the student's code and not among it.
+        """
         callbacks: list[Callable[..., Any]] = []
         writer = DescribingWriter(self.limits.value_depth, self.given, callbacks)
         called = {"named": name} if isinstance(name, str) else writer.write(name)
         content = {"call": called, "arguments": writer.write(list(arguments)), "named": writer.write(named)}
-        frame = self.connection.ask(content, writer.blobs)
+        if marked:
+            content["beside"] = writer.write(list(beside_code()))
+        frame = self._ask(content, writer.blobs)
         while "callback" in frame.content:
-            frame = self.connection.ask(*self._call_back(frame, callbacks))
+            frame = self._ask(*self._call_back(frame, callbacks))
         return self._value(frame)
 
     def get(self, held: StudentObject, name: str) -> Any:
         """Return an attribute of an object that is held there."""
         content = {"get": {"kept": object.__getattribute__(held, "number")}, "name": name}
-        return self._value(self.connection.ask(content, []))
+        return self._value(self._ask(content, []))
 
     def set(self, held: StudentObject, name: str, value: Any) -> None:
         """Set an attribute of an object that is held there."""
         writer = DescribingWriter(self.limits.value_depth, self.given, [])
         kept = {"kept": object.__getattribute__(held, "number")}
-        self._value(self.connection.ask({"set": kept, "name": name, "argument": writer.write(value)}, writer.blobs))
+        self._value(self._ask({"set": kept, "name": name, "argument": writer.write(value)}, writer.blobs))
 
     def value(self, name: str) -> Any:
         """Return the value of a name."""
-        return self._value(self.connection.ask({"value": name}, []))
+        return self._value(self._ask({"value": name}, []))
 
     def compute(self, source: str, argument: Any) -> Any:
         """Run a function `compute` of this side over there, in names of its own."""
         writer = Writer(self.limits.value_depth)
         written = writer.write(argument)
-        return self._value(self.connection.ask({"compute": source, "argument": written}, writer.blobs))
+        return self._value(self._ask({"compute": source, "argument": written}, writer.blobs, compared=False))
 
     def _value(self, frame: Frame) -> Any:
         content = frame.content
@@ -163,7 +200,7 @@ class _AnswerReader(Reader):
 
 
 class StudentFunction(NamedInStudentProcess):
-    """A function or class of the student, or a marked helper beside it.
+    """A function or class of the student.
 
     Args:
         known_as: its name in the student's process.
@@ -186,6 +223,14 @@ class StudentFunction(NamedInStudentProcess):
 
     def __repr__(self) -> str:
         return f"the student's {self.known_as}"
+
+
+class MarkedHelper(StudentFunction):
+    """A marked helper of the exercise, which measures beside the student's code."""
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Call it there."""
+        return self._client().call(self.known_as, arguments, named, marked=True)
 
 
 class BrokenFunction(StudentFunction):

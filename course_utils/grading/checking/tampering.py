@@ -142,6 +142,9 @@ def compute(names):
                 importlib.import_module(name)
             except BaseException:
                 pass
+    guard = sys.modules.get("torch._dynamo.mutation_guard")
+    if guard is not None:  # torch.compile replaces methods of Module at its first use (torch 2.9 to 2.14)
+        guard.install_generation_tagging_init()
 """
 
 

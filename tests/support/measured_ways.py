@@ -1,0 +1,363 @@
+"""Ways to write one task that is measured on the emulated device: honest ones, and those that forge the count.
+
+The task is `total(x, steps)`: the sum of `x + steps`, read once, at the end.
+"""
+
+HONEST = {
+    "plain": """
+def total(x, steps):
+    for _ in range(steps):
+        x = x + 1
+    return x.sum().item()
+""",
+    "a class": """
+class Summer:
+    def __init__(self, n):
+        self.n = n
+    def __call__(self, x):
+        for _ in range(self.n):
+            x += 1
+        return x.sum().item()
+def total(x, steps):
+    return Summer(steps)(x)
+""",
+    "a callable object": """
+class Total:
+    def __call__(self, x, steps):
+        return (x + steps).sum().item()
+total = Total()
+""",
+    "a lambda": """
+total = lambda x, steps: (x + steps).sum().item()
+""",
+    "no gradient": """
+import torch
+@torch.no_grad()
+def total(x, steps):
+    return (x + steps).sum().item()
+""",
+    "inference mode": """
+import torch
+def total(x, steps):
+    with torch.inference_mode():
+        return (x + steps).sum().item()
+""",
+    "autocast": """
+import torch
+def total(x, steps):
+    with torch.autocast('mps', dtype=torch.float16):
+        return (x + steps).sum().item()
+""",
+    "float()": """
+def total(x, steps):
+    return float((x + steps).sum())
+""",
+    "tolist": """
+def total(x, steps):
+    return sum((x + steps).tolist())
+""",
+    "to the host": """
+def total(x, steps):
+    return (x + steps).cpu().sum().item()
+""",
+    "numpy": """
+import numpy as np
+def total(x, steps):
+    return float(np.sum((x + steps).cpu().numpy()))
+""",
+    "recursion": """
+def grow(x, steps):
+    return x if not steps else grow(x + 1, steps - 1)
+def total(x, steps):
+    return grow(x, steps).sum().item()
+""",
+    "a generator": """
+def grown(x, steps):
+    for _ in range(steps):
+        x = x + 1
+        yield x
+def total(x, steps):
+    *_, last = grown(x, steps)
+    return last.sum().item()
+""",
+    "a progress bar": """
+from tqdm import tqdm
+def total(x, steps):
+    for _ in tqdm(range(steps)):
+        x = x + 1
+    return x.sum().item()
+""",
+    "a pool": """
+from concurrent.futures import ThreadPoolExecutor
+pool = ThreadPoolExecutor(2)
+def total(x, steps):
+    more = sum(pool.map(int, [1] * steps))
+    return (x + more).sum().item()
+""",
+    "threads that are waited for": """
+import threading
+def total(x, steps):
+    seen = []
+    for n in range(steps):
+        t = threading.Thread(target=seen.append, args=(n,))
+        t.start()
+        t.join()
+    return (x + len(seen)).sum().item()
+""",
+    "logging": """
+import logging
+def total(x, steps):
+    logging.getLogger('mine').warning('steps %d', steps)
+    return (x + steps).sum().item()
+""",
+    "an exception printed": """
+import traceback
+def total(x, steps):
+    try:
+        1 / 0
+    except ZeroDivisionError:
+        traceback.print_exc()
+    return (x + steps).sum().item()
+""",
+    "a warning": """
+import warnings
+def total(x, steps):
+    warnings.warn('slow')
+    return (x + steps).sum().item()
+""",
+    "garbage collected": """
+import gc
+def total(x, steps):
+    gc.collect()
+    return (x + steps).sum().item()
+""",
+    "its own signature": """
+import inspect
+def total(x, steps):
+    assert len(inspect.signature(total).parameters) == 2
+    return (x + steps).sum().item()
+""",
+    "named tuples and enums": """
+from collections import namedtuple
+from enum import Enum
+def total(x, steps):
+    P = namedtuple('P', 'a b')
+    E = Enum('E', 'ONE')
+    return (x + P(steps, E.ONE).a).sum().item()
+""",
+    "time and printing": """
+import time
+def total(x, steps):
+    start = time.perf_counter()
+    out = (x + steps).sum().item()
+    print(f'{time.perf_counter() - start:.3f} s', x.shape)
+    return out
+""",
+    "a module": """
+from torch import nn
+class Plus(nn.Module):
+    def forward(self, x):
+        return x + 1
+def total(x, steps):
+    return nn.Sequential(*(Plus() for _ in range(steps)))(x).sum().item()
+""",
+    "a gradient": """
+def total(x, steps):
+    y = x.detach().clone().requires_grad_()
+    (y * steps).sum().backward()
+    return (x + y.grad).sum().item()
+""",
+    "a hook": """
+from torch import nn
+def total(x, steps):
+    seen = []
+    layer = nn.Identity()
+    layer.register_forward_hook(lambda m, a, out: seen.append(out.shape))
+    return (layer(x) + steps).sum().item()
+""",
+    "a context manager": """
+from contextlib import contextmanager
+@contextmanager
+def quiet():
+    yield
+def total(x, steps):
+    with quiet():
+        return (x + steps).sum().item()
+""",
+    "a seed": """
+import torch, random
+def total(x, steps):
+    torch.manual_seed(0)
+    random.seed(1)
+    return (x + steps).sum().item()
+""",
+    "memoised": """
+from functools import cache
+@cache
+def plus(n):
+    return n
+def total(x, steps):
+    return (x + plus(steps)).sum().item()
+""",
+    "synchronized": """
+import torch
+def total(x, steps):
+    out = (x + steps).sum()
+    return out.item()
+sum_of = total
+""",
+    "its own sum": """
+def sum(x):
+    return x.sum()
+def total(x, steps):
+    return sum(x + steps).item()
+""",
+    "an import inside": """
+def total(x, steps):
+    import torch.nn.functional as F
+    from course_utils.emulation import emulated_mps
+    from course_utils import audit
+    return F.relu(x + steps).sum().item()
+""",
+    "async": """
+import asyncio
+async def work(x, steps):
+    return (x + steps).sum().item()
+def total(x, steps):
+    return asyncio.run(work(x, steps))
+""",
+    "default device": """
+import torch
+def total(x, steps):
+    with torch.device('mps'):
+        return (x + torch.ones(3) * steps).sum().item()
+""",
+    "compile": """
+import torch
+@torch.compile
+def grown(x, steps):
+    return x + steps
+def total(x, steps):
+    return grown(x, steps).sum().item()
+""",
+    "vmap": """
+import torch
+def total(x, steps):
+    return torch.vmap(lambda e: e + steps)(x).sum().item()
+""",
+}
+
+# how long these take says nothing of the grader: torch.compile loads for seconds
+SLOW = ("compile",)
+
+FORGERIES = {
+    "a method replaced and put back": """
+from course_utils.emulation.recorder import EventRecorder as R
+def total(x, steps):
+    kept = R.note_wait
+    R.note_wait = lambda *a, **k: None
+    for _ in range(steps - 1):
+        x = x + x.sum().item()
+    R.note_wait = kept
+    return x.sum().item()
+""",
+    "the list behind torch's mode": """
+def total(x, steps):
+    for _ in range(steps):
+        x = x + x.sum().item()
+    import torch
+    r = torch._C._get_function_stack_at(0).runtime.recorder
+    del r.waits[1:]
+""",
+    "a list put in the place of the list": """
+import torch
+def total(x, steps):
+    r = torch._C._get_function_stack_at(0).runtime.recorder
+    kept, r.waits = r.waits, []
+    for _ in range(steps - 1):
+        x = x + x.sum().item()
+    r.waits = kept
+    return x.sum().item()
+""",
+    "len among the notebook's names": """
+def total(x, steps):
+    for _ in range(steps):
+        x = x + x.sum().item()
+    globals()['len'] = lambda thing: 1
+""",
+    "a patch that takes itself back": """
+from course_utils.emulation.ledger import Ledger
+kept = Ledger.waits_of
+class One(tuple):
+    def __len__(self):
+        return 1
+from course_utils.emulation.context import EmulatedMps
+kept = EmulatedMps.ledger
+def fake(self):
+    EmulatedMps.ledger = kept
+    found = kept(self)
+    object.__setattr__(found, 'waits', found.waits[:1])
+    return found
+def total(x, steps):
+    for _ in range(steps):
+        x = x + x.sum().item()
+    EmulatedMps.ledger = fake
+""",
+    "a thread that clears later": """
+import threading, time, torch
+def total(x, steps):
+    for _ in range(steps):
+        x = x + x.sum().item()
+    r = torch._C._get_function_stack_at(0).runtime.recorder
+    def later():
+        for _ in range(3000):
+            time.sleep(0.0001)
+            del r.waits[1:]
+    threading.Thread(target=later, daemon=True).start()
+""",
+    "a profiler that sees the frames": """
+import sys
+def spy(frame, event, arg):
+    found = frame.f_locals.get('mps')
+    if found is not None:
+        sys.modules['spied'] = found
+sys.setprofile(spy)
+def total(x, steps):
+    for _ in range(steps):
+        x = x + x.sum().item()
+    sys.modules['spied'].clear_ledger()
+    x.sum().item()
+""",
+    "another code in a function": """
+from course_utils.emulation.recorder import EventRecorder as R
+def silent(self, operator, cause='', kind='read'):
+    pass
+def total(x, steps):
+    kept = R.note_wait.__code__
+    R.note_wait.__code__ = silent.__code__
+    for _ in range(steps - 1):
+        x = x + x.sum().item()
+    R.note_wait.__code__ = kept
+    return x.sum().item()
+""",
+    "a function on the instance": """
+import torch
+def total(x, steps):
+    r = torch._C._get_function_stack_at(0).runtime.recorder
+    r.note_wait = lambda *a, **k: None
+    for _ in range(steps - 1):
+        x = x + x.sum().item()
+    del r.note_wait
+    return x.sum().item()
+""",
+    "both: no function modes and the list": """
+import torch
+def total(x, steps):
+    r = torch._C._get_function_stack_at(0).runtime.recorder
+    with torch._C.DisableTorchFunction():
+        for _ in range(steps - 1):
+            x = x + x.sum().item()
+    r.waits.clear()
+    return x.sum().item()
+""",
+}
