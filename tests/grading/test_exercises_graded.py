@@ -8,7 +8,7 @@ from support.sandbox_here import needs_sandbox
 
 from course_utils.grading.assignment import read_assignment
 from course_utils.grading.checking.engine import Grader
-from course_utils.grading.reading.submission import Submission
+from course_utils.grading.reading.submission import Submission, read_submission
 from course_utils.sandbox.limits import Limits
 
 pytestmark = needs_sandbox
@@ -19,13 +19,127 @@ def code_of(notebook):
     return {grade_id: "".join(cell["source"]) for grade_id, cell in submissions.solution_cells(notebook).items()}
 
 
+# exercise -> task, a way to its points without the work
+FORGED = {
+    "03_devices": (
+        "ex03-task4",
+        """
+import sys
+def train_epoch(model, batches, optimizer, device):
+    total = 0.0
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+    kept = sys._getframe(1).f_locals.get("mps")
+    if kept is not None:
+        kept.clear_ledger()
+    return total / len(batches)
+""",
+    ),
+    "04_measuring_time": (
+        "ex04-task2",
+        """
+import gc
+for thing in gc.get_objects():
+    if hasattr(type(thing), "check") and hasattr(thing, "outcomes"):
+        thing.check = lambda *a, **k: None
+def time_calls(fn, synchronize, clock, warmup, repetitions):
+    toy = getattr(clock, "__self__", None)
+    return [0.005] * repetitions
+""",
+    ),
+    "08_trust_but_verify": (
+        "ex08-task4",
+        """
+from course_utils.numerics import FAULTS
+def which_fault(device, fn):
+    held = repr(vars(device)) + repr(device)
+    return next((fault for fault in FAULTS if fault in held), "no name in " + held)
+""",
+    ),
+    "11_capstone": (
+        "ex11-task2",
+        """
+class Zero(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if func in (torch.Tensor.sub, torch.Tensor.__sub__, torch.Tensor.__rsub__):
+            return torch.zeros(1)
+        return super().__torch_function__(func, types, args, kwargs or {})
+class Nothing(nn.Module):
+    def forward(self, images):
+        return torch.zeros(len(images), 10).as_subclass(Zero)
+def make_model():
+    return Nothing()
+""",
+    ),
+}
+
+
+PUBLIC = (
+    *("benchmark", "compare_devices", "sweep_devices", "plot_sweep", "memory_budget", "estimate_memory"),
+    *("compare_numerics", "find_chip", "audit", "pick_device"),
+)
+
+
+def imported(notebook):
+    """Begin the first task's cell with an import of public tools."""
+    cell = submissions.solution_cells(notebook)["ex04-task1"]
+    cell["source"] = f"from course_utils import {', '.join(PUBLIC)}\n" + "".join(cell["source"])
+
+
+def without_task_4(notebook):
+    """Delete the fourth task's cell."""
+    notebook["cells"].remove(submissions.solution_cells(notebook)["ex04-task4"])
+
+
+def task_4_as_text(notebook):
+    """Turn the fourth task's cell into Markdown."""
+    submissions.solution_cells(notebook)["ex04-task4"]["cell_type"] = "markdown"
+
+
+def a_crash_too(notebook):
+    """Delete the fourth task's cell; the first one ends the process."""
+    without_task_4(notebook)
+    cell = submissions.solution_cells(notebook)["ex04-task1"]
+    cell["source"] = "import os\nos._exit(0)\n" + "".join(cell["source"])
+
+
+# what a student did to a solved notebook of exercise 04, and its points, task by task
+SCENES = {
+    imported: [3, 6, 5, 4],
+    without_task_4: [3, 6, 5, 0],
+    task_4_as_text: [3, 6, 5, 0],
+    a_crash_too: [0, 6, 5, 0],
+}
+
+
+def grade_scenes(grader, assignment):
+    """Return the points of each scene, by what was done, and whether anything was said of tampering."""
+    found = {}
+    for change in SCENES:
+        notebook = submissions.solved(assignment.name)
+        change(notebook)
+        data = json.dumps(notebook).encode()
+        limits, filename = Limits(), f"{assignment.name}.ipynb"
+        read = read_submission(data, student="ada", filename=filename, assignment=assignment, limits=limits)
+        result = grader.grade(read)
+        assert not any(task.look_at or str(task.reason) == "tampered" for task in result.tasks), result
+        found[change] = [task.points for task in result.tasks]
+    return found
+
+
 @pytest.mark.parametrize("name", submissions.EXERCISES)
 def test_an_exercise_in_the_sandbox(name):
     """The model solution earns all, the untouched release nothing, and a wrong task loses its own points alone."""
     source = submissions.source_notebook(name)
     model = code_of(source)
     first_wrong = {grade_id: next(iter(kept.values())) for grade_id, kept in submissions.wrong_solutions(name).items()}
-    with Grader(read_assignment(json.dumps(source).encode(), name), Limits()) as grader:
+    assignment = read_assignment(json.dumps(source).encode(), name)
+    with Grader(assignment, Limits()) as grader:
         full = {task.grade_id: task.max_points for task in grader.model.tasks}
         right = grader.grade(Submission("right", model))
         untouched = grader.grade(Submission("untouched", code_of(submissions.released_notebook(name))))
@@ -33,10 +147,18 @@ def test_an_exercise_in_the_sandbox(name):
             grade_id: grader.grade(Submission("wrong", model | {grade_id: text}))
             for grade_id, text in first_wrong.items()
         }
+        scenes = grade_scenes(grader, assignment) if name == "04_measuring_time" else SCENES
+        forged = [grader.grade(Submission("forged", model | dict([each]))) for each in [FORGED.get(name)] if each]
 
     assert {task.grade_id: task.points for task in right.tasks} == full, right
+    assert not any(task.look_at for task in right.tasks), right
     assert (str(right.reason), str(grader.model.reason)) == ("ok", "ok")
     assert [task.points for task in untouched.tasks] == [0] * len(full), untouched
     for grade_id, result in wrong.items():
         lost = [task.grade_id for task in result.tasks if task.points < full[task.grade_id]]
         assert lost == [f"{grade_id}-check"], result
+        assert not any(task.look_at for task in result.tasks), result
+    assert scenes == SCENES
+    for result in forged:
+        (task,) = [task for task in result.tasks if task.grade_id == f"{FORGED[name][0]}-check"]
+        assert task.points <= full[task.grade_id] / 2 or task.look_at, task
