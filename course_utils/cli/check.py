@@ -5,12 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from course_utils.cli.arguments import positive_number
 from course_utils.cli.usage import UsageError
-from course_utils.exercises.course import Exercise, find_course_root, find_exercise
+from course_utils.exercises.course import Exercise, exercise_names, find_course_root, find_exercise
 from course_utils.exercises.notebook import Cell, UnreadableNotebookError, read_cells
+
+if TYPE_CHECKING:
+    from course_utils.exercises.runner import PracticeResult
 
 SUMMARY = "run the visible checks of an exercise: which task passed, yours against expected"
 
@@ -60,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the checks.
 
     Returns:
-        0 when every task passed, 1 when not.
+        0 when every task passed, 1 when not, or when a check cell is gone.
     """
     try:
         root = find_course_root()
@@ -83,5 +88,46 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             folder = notebook.resolve().parent
             result = run_checks(exercise.name, cells, folder=folder, timeout_s=arguments.timeout, on_cell=bar.update)
-    print(json.dumps(result.to_dict(), indent=2) if arguments.json else result)
-    return 0 if result.passed else 1
+    from course_utils.exercises.saved import deleted_checks, unsaved_run
+
+    unsaved, gone = unsaved_run(notebook), deleted_checks(cells)
+    done = result.passed and not gone
+    doubts = [*([unsaved] if unsaved else []), *map(without_check, gone)]
+    if arguments.json:
+        print(json.dumps(result.to_dict() | {"passed": done, "doubts": doubts}, indent=2))
+        return 0 if done else 1
+    print(result)
+    for doubt in doubts:
+        print(f"! {doubt}")
+    print(f"next: {next_step(exercise, result, doubts, exercise_names(root))}")
+    return 0 if done else 1
+
+
+def without_check(grade_id: str) -> str:
+    """Return a sentence about a check cell that is not there."""
+    return (
+        f"the check cell {grade_id} is not in the notebook any more, so nothing checked its task here; copy it back "
+        "from the exercise as it was handed out (grading has its own copy)"
+    )
+
+
+def next_step(exercise: Exercise, result: PracticeResult, doubts: list[str], names: Sequence[str]) -> str:
+    """Return what to do next, in one sentence.
+
+    Args:
+        exercise: what was checked.
+        result: what the checks said.
+        doubts: why the file may not be what it should be.
+        names: all exercises, in their order.
+    """
+    from course_utils.exercises.progress import unsolved
+
+    number = exercise.name[:2]
+    if doubts:
+        return f"see to that, save, and run `course check {number}` again"
+    if not result.passed:
+        first = next(iter(unsolved(result)), "") or result.stopped or "a cell that raised"
+        return f"{first}; change its cell, save, and run `course check {number}` again"
+    later = [name for name in names if name > exercise.name]
+    after = f", then go on with lesson {later[0][:2]}: `course lab {later[0][:2]}`" if later else ""
+    return f"all visible checks pass; hand it in with `course submit {number}`{after}"
