@@ -56,8 +56,10 @@ def write_filter() -> bytes | None:
             continue
     # its flags are in memory, where no filter can look; without it glibc takes clone
     rules.add_rule(absent, "clone3")
-    # memory that no process has to hold: nobody outside could count it
+    # memory that no process has to hold: nobody outside could count it. A file in memory can wait in a socket's queue
+    # after its last descriptor was closed; who finds no memfd_create takes /dev/shm, which is counted
     rules.add_rule(seccomp.ERRNO(errno.ENOMEM), "shmget")
+    rules.add_rule(absent, "memfd_create")
     for flag in _NAMESPACE_FLAGS:
         rules.add_rule(refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
     for family in _REFUSED_FAMILIES:
