@@ -262,7 +262,8 @@ def test_ctrl_c(tmp_path, whole_group):
     marker = tmp_path / "marker"
     root = hand_in(tmp_path / "in", ada=SOLVED, bob=f"# block {marker}", cy=SOLVED)
     code = f"""
-        import sys
+        import signal, sys
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
         sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}, {str(TESTS / "grading")!r}]
         from pathlib import Path
         if __name__ == "__main__":

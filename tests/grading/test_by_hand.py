@@ -5,6 +5,7 @@ import io
 import json
 import shutil
 import sqlite3
+import threading
 import zipfile
 from dataclasses import replace
 
@@ -230,6 +231,19 @@ def test_a_locked_gradebook_is_waited_for(course):
         holder.close()
     assert gradebook.LOCK_S == 20.0
     assert gradebook._patient(gradebook.read_address(url_of(course))).query["timeout"] == "20"
+
+
+def test_a_lock_that_ends_costs_nothing(course):
+    """Formgrader holds the lock for a moment: the results are written when it lets go."""
+    deliver(course, solved("ada"))
+    holder = sqlite3.connect(course / "gradebook.db", isolation_level=None, check_same_thread=False)
+    holder.execute("BEGIN EXCLUSIVE")
+    release = threading.Timer(0.3, holder.close)
+    release.start()
+    deliver(course, solved("ada"), solved("bob"))
+    release.join()
+
+    assert set(grades_of(url_of(course), NAME)) == {"ada", "bob"}
 
 
 def test_another_gradebook_has_to_be_named(course, capsys):

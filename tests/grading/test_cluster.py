@@ -8,10 +8,10 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from dataclasses import replace
 
 import pytest
+from support.dask_here import LocalCluster
 from support.paths import TESTS
 from support.small_class import ASSIGNMENT, hand_in, has_ended, wait_for
 from support.two_tasks import SOLVED
@@ -36,52 +36,6 @@ pytestmark = [
 ]
 
 STAND_IN = "support.stand_in_graders:StandIn"
-
-
-class LocalCluster:
-    """A scheduler and workers on loopback, each a process of its own."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.file = folder / "scheduler.json"
-        self.processes = []
-
-    def start_scheduler(self):
-        """Start the scheduler; wait until it has written its address, which it does not in one step."""
-        scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show")
-        while not wait_for(self.file, scheduler).rstrip().endswith("}"):
-            time.sleep(0.01)
-        self.address = json.loads(self.file.read_text())["address"]
-
-    def start(self, kind, *arguments):
-        """Start a scheduler or a worker."""
-        environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent)]),
-            "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
-        }
-        command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--scheduler-file", str(self.file), *arguments]
-        with open(self.folder / "log", "a", encoding="utf-8") as log:
-            process = subprocess.Popen(command, env=environment, cwd=self.folder, stdout=log, stderr=log)
-        self.processes.append(process)
-        return process
-
-    def start_workers(self, number):
-        """Start workers of one thread each; wait until the scheduler knows them."""
-        from distributed import Client
-
-        made = [
-            self.start("worker", "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard")
-            for _ in range(number)
-        ]
-        with Client(self.address, set_as_default=False) as client:
-            client.wait_for_workers(number, timeout=60)
-        return made
-
-    def stop(self):
-        """End all of them."""
-        for process in reversed(self.processes):
-            process.kill()
-            process.wait()
 
 
 @pytest.fixture
@@ -153,7 +107,8 @@ def test_ctrl_c(tmp_path, local):
     root = hand_in(tmp_path / "in", ada=SOLVED, bob=f"# block {marker}")
     local.start_workers(2)
     code = f"""
-        import sys
+        import signal, sys
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
         sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}, {str(TESTS / "grading")!r}]
         from pathlib import Path
         from test_cluster import STAND_IN, Cluster, grade_all
