@@ -4,12 +4,12 @@ import json
 
 import pytest
 from support import two_tasks
-from support.habits import NOTEBOOKS, notebook
+from support.forked_checks import run_checks
+from support.habits import HABITS, NOTEBOOKS, notebook
 from support.sandbox_here import needs_sandbox
 from support.two_tasks import NAME, SOLVED, cell, submitted
 
 from course_utils.exercises.notebook import read_cells
-from course_utils.exercises.runner import run_checks
 from course_utils.grading.checking.engine import Grader
 from course_utils.grading.reading.submission import read_submission
 from course_utils.sandbox.limits import Limits
@@ -33,7 +33,7 @@ def both(grader, made, tmp_path):
     limits = Limits()
     found = read_submission(data, student="ada", filename=path.name, assignment=ASSIGNMENT, limits=limits)
     graded = grader.grade(found)
-    checked = run_checks(NAME, read_cells(path), folder=tmp_path)
+    checked = run_checks(NAME, read_cells(path), tmp_path)
     return [task.points for task in graded.tasks], [task.points for task in checked.tasks], (graded, checked)
 
 
@@ -42,21 +42,14 @@ def test_there_are_enough_notebooks():
     assert len(set(NOTEBOOKS)) == len(NOTEBOOKS) >= 80
 
 
-@pytest.mark.parametrize(("habit", "place"), NOTEBOOKS[::8])
-def test_a_habit_costs_nothing(grader, tmp_path, habit, place):
-    """A part of the notebooks, in every run of the tests."""
-    graded, checked, seen = both(grader, notebook(habit, place), tmp_path)
+@pytest.mark.parametrize("habit", HABITS)
+def test_a_habit_costs_nothing(grader, tmp_path, habit):
+    """Wherever its prelude stands: in the task's cell, in a cell above, in the first cell."""
+    places = [place for name, place in NOTEBOOKS if name == habit]
+    found = {place: both(grader, notebook(habit, place), tmp_path) for place in places}
 
-    assert graded == checked == [2, 2], seen
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("habit", "place"), [each for n, each in enumerate(NOTEBOOKS) if n % 8])
-def test_every_habit_costs_nothing(grader, tmp_path, habit, place):
-    """All other notebooks."""
-    graded, checked, seen = both(grader, notebook(habit, place), tmp_path)
-
-    assert graded == checked == [2, 2], seen
+    points = {place: (graded, checked) for place, (graded, checked, _) in found.items()}
+    assert points == dict.fromkeys(places, ([2, 2], [2, 2])), found
 
 
 USES = "def double(x):\n    return twice(x)"
@@ -107,7 +100,7 @@ def test_a_check_that_is_text_gives_no_verdict(tmp_path):
     made["cells"][2]["cell_type"] = "markdown"
     path = tmp_path / f"{NAME}.ipynb"
     path.write_text(json.dumps(made), encoding="utf-8")
-    result = run_checks(NAME, read_cells(path), folder=tmp_path)
+    result = run_checks(NAME, read_cells(path), tmp_path)
 
     assert not result.passed
     assert result.unchecked == ("double-check",)

@@ -54,6 +54,7 @@ def test_a_forked_copy_answers_nothing(grader):
 ODD_ANSWERS = {
     "a large int": "return 10 ** 400",
     "an int without a text": "return 10 ** 5000",
+    "a tensor without numbers": "import torch; return torch.empty((), device='meta')",
     "an object whose text raises": "return type('T', (), {'__repr__': lambda self: 1 / 0})()",
     "keys of one hash": "return {n * (2 ** 61 - 1) for n in range(3_000)}",
 }
@@ -78,3 +79,39 @@ def test_a_score_that_is_not_a_number_gives_nothing():
     )
     with Grader(small_exercise.assignment(list(cells)), Limits(task_s=60)) as grader:
         assert grader.grade(Submission("ada", {"one": "def one():\n    return 1"})).points == 0
+
+
+KINDS = """
+from collections import Counter, OrderedDict, defaultdict, namedtuple
+from enum import IntEnum
+import numpy as np
+class Two(IntEnum):
+    TWO = 2
+def answer(kind):
+    Pair = namedtuple("Pair", "a b")
+    found = defaultdict(int)
+    found["a"] += 1
+    return {
+        "ordered": OrderedDict(a=1), "default": found, "counter": Counter("a"), "named": Pair(1, Two.TWO),
+        "enum": Two.TWO, "int64": np.int64(2), "float32": np.float32(2), "bool": np.bool_(True), "text": np.str_("a"),
+    }[kind]
+"""
+MEANT = {"ordered": {"a": 1}, "default": {"a": 1}, "counter": {"a": 1}, "named": (1, 2)}
+MEANT |= {"enum": 2, "int64": 2, "float32": 2.0, "bool": True, "text": "a"}
+
+
+def test_what_means_the_same_is_accepted_from_afar():
+    """Answers of kinds that mean a plain value count as `course check` counts them."""
+    lines = ['task = Task("kinds", points=9)']
+    lines += [
+        f"task.check({kind!r}, yours=lambda: answer({kind!r}), expected={meant!r})" for kind, meant in MEANT.items()
+    ]
+    cells = (
+        code_cell("setup", "from course_utils import Task"),
+        code_cell("kinds", KINDS, solution=True),
+        code_cell("kinds-check", "\n".join([*lines, "task.score()"]), grade=True, points=9),
+    )
+    with Grader(small_exercise.assignment(list(cells)), Limits(task_s=60)) as grader:
+        (task,) = grader.grade(Submission("ada", {"kinds": KINDS})).tasks
+
+    assert {check.title: (check.passed, check.yours) for check in task.checks} == dict.fromkeys(MEANT, (True, ""))

@@ -65,6 +65,29 @@ HABITS = {
         "\N{GREEK SMALL LETTER LAMDA} = 2  # \u4e24\u500d",
         "def double(x):\n    return \N{GREEK SMALL LETTER LAMDA} * x",
     ),
+    "a named tuple's field": (
+        "from collections import namedtuple\nPair = namedtuple('Pair', 'x y')",
+        "def double(x):\n    return Pair(x, 2 * x).y",
+    ),
+    "an ordered dict": (
+        "from collections import OrderedDict",
+        "def double(x):\n    return OrderedDict(first=2 * x)['first']",
+    ),
+    "a default dict": (
+        "from collections import defaultdict\ncounts = defaultdict(int)",
+        "def double(x):\n    counts[x] += 2 * x\n    return counts.pop(x)",
+    ),
+    "a tensor without dimensions": ("import torch", "def double(x):\n    return torch.tensor(2.0 * x)"),
+    "another default dtype, restored": (
+        "import torch\ntorch.set_default_dtype(torch.float64)",
+        "def double(x):\n    return (torch.tensor(x) * 2).item()\ntorch.set_default_dtype(torch.float32)",
+    ),
+    "timeit left in": ("", "def double(x):\n    return 2 * x\n%timeit -n1 -r1 double(3)"),
+    "input at the end": ("", "def double(x):\n    return 2 * x\nprint(double(float(input('x = '))))"),
+    "a plot": (
+        "import matplotlib.pyplot as plt",
+        "def double(x):\n    return 2 * x\nplt.plot([double(n) for n in range(3)])\nplt.show()",
+    ),
     "lines end in CR LF": ("K = 2", "def double(x):\r\n    y = K * x\r\n    return y"),
 }
 PLACES = ("in the task's cell", "in a cell above", "in the first cell")
