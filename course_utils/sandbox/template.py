@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import gc
 import importlib
 import io
 import json
@@ -88,7 +89,12 @@ def fork_server(control: socket.socket) -> None:
                 os.close(descriptors[0])
             continue
         if "warm" in request:
+            # what is loaded stays: there is nothing to collect meanwhile, and a full collection in a fork would copy
+            # every page that it touches (0.16 s beside 0.01)
+            gc.disable()
             warm_up(request["warm"])
+            gc.freeze()
+            gc.enable()
             if sys.platform.startswith("linux"):
                 namespaces.hide_memory()
             control.send(b'{"warm": true}')

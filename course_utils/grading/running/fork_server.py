@@ -9,6 +9,7 @@ a process that has used Metal must not fork.
 
 from __future__ import annotations
 
+import gc
 import json
 import multiprocessing
 import os
@@ -154,7 +155,11 @@ def serve_forks(control: socket.socket, factory: str, serve: Serve, course: byte
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
     workers: dict[int, int] = {}
     with GraderHolder(factory) as holder:
+        # what is loaded stays: nothing to collect meanwhile, and a worker's collections copy no page of it
+        gc.disable()
         holder.grader_for(course_from_bytes(course))
+        gc.freeze()
+        gc.enable()
         while True:
             readable = select.select([control, woken], [], [])[0]
             if woken in readable:
