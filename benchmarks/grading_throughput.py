@@ -1,10 +1,13 @@
 """The course's grader beside `nbgrader autograde`, in one run: seconds of the whole command, and their ratio.
 
     python benchmarks/grading_throughput.py [--exercise 06] [--classes 20 200] [--workers 1 2] [--runs 3] [--json]
+        [--save FILE]
 
 Both grade the same true submissions of a torch exercise in the same temporary course, as commands, start included, and
 both write nbgrader's gradebook. Each number is the median of some runs; nbgrader grades the large class as often as the
-course does, which takes most of the time (about an hour in all). Beside it stands what the same checks cost in one
+course does, which takes most of the time (about an hour in all). `--save` keeps each run as soon as it is done, and
+takes up again what is kept there; pieces of different moments compare only where the machine was equally quiet, so the
+load before each run is kept and printed. Beside it stands what the same checks cost in one
 process with torch loaded, without any grader. No part of the tests: a wall time proves nothing on a shared machine.
 """
 
@@ -28,6 +31,7 @@ from typing import Any
 from tqdm import tqdm
 
 from course_utils.exercises.course import find_course_root, find_exercise
+from course_utils.reporting.files import write_file
 from course_utils.reporting.tables import text_table
 
 OWN_RUNS = 5
@@ -42,12 +46,14 @@ class CommandTimes:
         submissions: how many were graded.
         times_s: wall time of the whole command, one for each run.
         largest_mib: resident memory of the largest process of the runs.
+        highest_load: the load of the machine (processes that wanted to run, mean of a minute) before the busiest run.
     """
 
     what: str
     submissions: int
     times_s: tuple[float, ...]
     largest_mib: float
+    highest_load: float
 
     @property
     def median_s(self) -> float:
@@ -123,7 +129,50 @@ def own_code_s(root: Path, name: str) -> float:
     return statistics.median(times[1:])  # the first one loads the libraries
 
 
-def measure(root: Path, name: str, classes: list[int], workers: list[int], runs: int) -> list[CommandTimes]:
+@dataclass(frozen=True)
+class Run:
+    """One run of one command.
+
+    Args:
+        what: the command.
+        submissions: how many it graded.
+        number: which of its runs, from 0.
+        time_s: its wall time.
+        mib: resident memory of its largest process.
+        load: the machine's load before it.
+    """
+
+    what: str
+    submissions: int
+    number: int
+    time_s: float
+    mib: float
+    load: float
+
+
+def read_runs(path: Path | None, exercise: str) -> list[Run]:
+    """Read the runs that an earlier call kept.
+
+    Raises:
+        ValueError: when the file holds something else, or runs of another exercise.
+    """
+    if path is None or not path.exists():
+        return []
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if content.get("exercise") != exercise:
+        raise ValueError(f"{path} holds runs of {content.get('exercise')}, not of {exercise}; name another file")
+    return [Run(**row) for row in content["runs"]]
+
+
+def keep_runs(path: Path | None, exercise: str, runs: list[Run]) -> None:
+    """Write all runs so far."""
+    if path is not None:
+        write_file(path, json.dumps({"exercise": exercise, "runs": [asdict(run) for run in runs]}, indent=1).encode())
+
+
+def measure(
+    root: Path, name: str, classes: list[int], workers: list[int], *, runs: int, saved: Path | None
+) -> list[CommandTimes]:
     """Time nbgrader and the course's grader on each class, one after the other in each round."""
     nbgrader = [sys.executable, "-m", "nbgrader"]
     commands = {"nbgrader autograde": [*nbgrader, "autograde", name, "--create"]}
@@ -131,32 +180,38 @@ def measure(root: Path, name: str, classes: list[int], workers: list[int], runs:
         commands[f"course grade, {count} worker{'s' * (count > 1)}"] = [
             *(sys.executable, "-m", "course_utils.cli", "grade", name, "--workers", str(count))
         ]
-    taken: dict[tuple[str, int], list[tuple[float, float]]] = {}
-    rounds = [(number, size, what) for number in range(runs) for size in classes for what in commands]
-    with tempfile.TemporaryDirectory() as scratch, tqdm(rounds, unit="run", disable=not sys.stderr.isatty()) as bar:
-        for number, size, what in bar:
+    taken = read_runs(saved, name)
+    known = {(run.what, run.submissions, run.number) for run in taken}
+    rounds = [(what, size, number) for number in range(runs) for size in classes for what in commands]
+    left = [each for each in rounds if each not in known]
+    with tempfile.TemporaryDirectory() as scratch, tqdm(left, unit="run", disable=not sys.stderr.isatty()) as bar:
+        for what, size, number in bar:
             folder = Path(scratch) / f"{size}-{number}"
             make_course(root, name, folder, size)
             if what.startswith("nbgrader"):  # the course's grader needs no release in the gradebook
                 run_once("generate", [*nbgrader, "generate_assignment", name, "--create"], folder)
-            taken.setdefault((what, size), []).append(run_once(what, commands[what], folder))
+            load = os.getloadavg()[0]
+            taken.append(Run(what, size, number, *run_once(what, commands[what], folder), load))
+            keep_runs(saved, name, taken)
             shutil.rmtree(folder)
-    return [
-        CommandTimes(what, size, tuple(time_s for time_s, _ in pairs), max(mib for _, mib in pairs))
-        for (what, size), pairs in taken.items()
-    ]
+    found = []
+    for what, size in dict.fromkeys((what, size) for what, size, _ in rounds):
+        own = [run for run in taken if (run.what, run.submissions) == (what, size) and run.number < runs]
+        times_s = tuple(run.time_s for run in own)
+        found.append(CommandTimes(what, size, times_s, max(run.mib for run in own), max(run.load for run in own)))
+    return found
 
 
 def report(found: list[CommandTimes], own_s: float) -> str:
     """Return the medians as a table, each with its ratio to nbgrader's on the same class."""
     baseline = {one.submissions: one.median_s for one in found if one.what.startswith("nbgrader")}
-    rows = [("command", "class", "median s", "from", "to", "nbgrader / this", "largest process")]
+    rows = [("command", "class", "median s", "from", "to", "nbgrader / this", "largest process", "load")]
     for one in found:
         ratio = f"{baseline[one.submissions] / one.median_s:.1f}"
         spread = (f"{min(one.times_s):.2f}", f"{max(one.times_s):.2f}")
-        rows.append(
-            (one.what, str(one.submissions), f"{one.median_s:.2f}", *spread, ratio, f"{one.largest_mib:.0f} MiB")
-        )
+        size = f"{one.largest_mib:.0f} MiB"
+        row = (one.what, str(one.submissions), f"{one.median_s:.2f}", *spread, ratio, size, f"{one.highest_load:.1f}")
+        rows.append(row)
     return "\n".join([*text_table(rows), f"the checks alone, without any grader: {own_s:.3f} s a submission"])
 
 
@@ -167,6 +222,7 @@ def main() -> None:
     parser.add_argument("--classes", type=int, nargs="+", default=[20, 200], help="submissions (default: 20 200)")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="worker processes (default: 1 2)")
     parser.add_argument("--runs", type=int, default=3, help="runs of each, of which the median counts (default: 3)")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="keep each run here, and take up what is kept")
     parser.add_argument("--json", action="store_true", help="print JSON with the raw times")
     arguments = parser.parse_args()
     for option in ("classes", "workers", "runs"):
@@ -175,7 +231,10 @@ def main() -> None:
             parser.error(f"--{option} is {given}; it has to be 1 or more")
     root = find_course_root()
     name = find_exercise(root, arguments.exercise).name
-    found = measure(root, name, arguments.classes, arguments.workers, arguments.runs)
+    try:
+        found = measure(root, name, arguments.classes, arguments.workers, runs=arguments.runs, saved=arguments.save)
+    except (OSError, ValueError, RuntimeError) as error:
+        parser.error(str(error))
     own_s = own_code_s(root, name)
     if arguments.json:
         print(json.dumps({"exercise": name, "own_code_s": own_s, "commands": [asdict(one) for one in found]}, indent=2))
