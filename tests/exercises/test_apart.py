@@ -72,7 +72,11 @@ def require_plain(value, where):
 def as_handed_over(function):
     """Return a function as the student's process has it: its own, or one that calls back where the check is."""
     if isinstance(function, types.MethodType):  # its object stays where it is
-        return lambda *arguments, **options: function(*arguments, **options)
+
+        def call_back(*arguments, **options):
+            return function(*arguments, **options)
+
+        return call_back
     return PROXIES.get(function, function)
 
 
