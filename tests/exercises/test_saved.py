@@ -5,10 +5,15 @@ import json
 import os
 import threading
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
+from course_utils.cli.check import next_step
+from course_utils.exercises.course import Exercise
 from course_utils.exercises.notebook import Cell
+from course_utils.exercises.outcome import Failure, Outcome, Report
+from course_utils.exercises.runner import PracticeResult
 from course_utils.exercises.saved import deleted_checks, running_servers, unsaved_run
 
 TOKEN = "secret"
@@ -115,3 +120,25 @@ def test_a_deleted_check_is_named():
 
     assert deleted_checks(cells) == ("ex04-task2-check",)
     assert deleted_checks(cells[:2]) == ()
+
+
+def outcome(*, passed):
+    """Return what a run of the checks says of one task."""
+    check = Outcome("two readings", passed, failure=None if passed else Failure.DIFFERENT)
+    return PracticeResult("04_measuring_time", (Report("4.1", 3.0 * passed, 3.0, (check,)),), (), None, ())
+
+
+@pytest.mark.parametrize(
+    ("result", "doubts", "named"),
+    [
+        (outcome(passed=True), [], ("course submit 04", "course lab 05")),
+        (outcome(passed=False), [], ("two readings", "course check 04")),
+        (outcome(passed=True), ["not saved"], ("save", "course check 04")),
+    ],
+)
+def test_the_next_step_is_named(result, doubts, named):
+    """After a check the student knows the next command: save, mend, or hand in and go on."""
+    exercise = Exercise("04_measuring_time", Path("released.ipynb"), Path("source.ipynb"))
+    said = next_step(exercise, result, doubts, ["03_devices", "04_measuring_time", "05_models_cpu_and_mps"])
+
+    assert all(word in said for word in named), said
