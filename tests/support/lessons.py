@@ -7,8 +7,6 @@ from support.paths import ROOT
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 # lessons that still have the old guess; a lesson leaves this set when it is converted, and none may come back
 NOT_CONVERTED = {
-    # Memory budget
-    "09",
     # Capstone
     "11",
 }
