@@ -147,7 +147,8 @@ def _warn_of_inputs(tensors: list[torch.Tensor], settings: EstimateSettings, flo
     found = []
     if settings.device == "mps" and any(_is_integer(t) and t.dim() >= 2 for t in tensors):
         found.append(
-            "lengths that vary cost more: MPS keeps one compiled graph for each input shape, outside these numbers "
+            "lengths that vary cost more, outside these numbers: before torch 2.14 a freed block was not split or "
+            "joined for another length (pytorch #188045), and MPS keeps one compiled graph for each input shape "
             "(pytorch #132596, #181485); pad to a few lengths"
         )
     if settings.device == "mps" and floating in (torch.float64, torch.complex128):

@@ -29,10 +29,14 @@ LESS = (
     "use a smaller batch, float16 or bfloat16, or train fewer parameters; `course memory FILE.py:make_model` says how "
     "much each saves"
 )
-CACHE = "drop references to old results (a list of losses that were never .item()), then torch.mps.empty_cache()"
+CACHE = (
+    "drop references to old results (a list of losses that were never detached), then torch.mps.empty_cache(), which "
+    "gives freed blocks back in every release"
+)
 SHAPES = (
-    "pad inputs to a few lengths: MPS keeps a compiled graph for each shape, and before torch 2.13 empty_cache does "
-    "not free it (pytorch #132596, #181485)"
+    "pad inputs to a few lengths, and use torch 2.14 or newer: before it, freed blocks could not be split or joined "
+    "for another length (pytorch #188045); MPS also keeps a compiled graph for each shape, which empty_cache has freed "
+    "since 2.13 (pytorch #132596, #181485)"
 )
 RESTART = "restart the kernel, and close other programs that use the GPU"
 NO_GUARD = (
