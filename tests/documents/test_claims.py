@@ -10,7 +10,7 @@ import pytest
 from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 from support.found import found
-from support.lessons import CONVERTED, LESSONS, texts
+from support.lessons import LESSONS, texts
 from support.paths import ROOT
 
 from course_utils.cli.main import COMMANDS
@@ -42,7 +42,7 @@ def paragraphs(text):
     return re.split(r"\n\s*\n|\n(?=\s*(?:\||[-*] |\d+\. ))", text)
 
 
-@pytest.mark.parametrize("path", CONVERTED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_each_link_has_a_date(path):
     """Whoever reads a claim with a source sees of which year or release it was true."""
     linked = [(cell, part) for cell, text in texts(path) for part in paragraphs(text) if LINK.search(part)]

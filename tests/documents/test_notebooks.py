@@ -6,7 +6,6 @@ import re
 
 import pytest
 from support.found import found
-from support.lessons import CONVERTED, NOT_CONVERTED
 from support.paths import ROOT
 
 from scripts.format_notebooks import as_text, canonical, notebook_files
@@ -45,7 +44,6 @@ def prose(text):
 
 each_notebook = pytest.mark.parametrize("path", FILES, ids=name_of)
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=name_of)
-each_converted = pytest.mark.parametrize("path", CONVERTED, ids=name_of)
 
 
 def test_lessons_are_there():
@@ -176,8 +174,7 @@ def test_lesson_shape(path):
     for needed in ("You will be able to", "Time", "You need", "Last verified"):
         assert f"**{needed}**" in first, f"{name_of(path)}: the card in the first cell lacks '{needed}'"
     assert re.search(r"torch \d+\.\d+", first), f"{name_of(path)}: 'Last verified' names no torch version"
-    guess = ("## First, a guess",) if path.name[:2] in NOT_CONVERTED else ()
-    for needed in (*guess, "## Myth or fact?", "## Recap"):
+    for needed in ("## Myth or fact?", "## Recap"):
         assert needed in text, f"{name_of(path)} lacks the section '{needed}'"
     recap = text.split("## Recap")[1]
     assert re.findall(r"^(\d)\. ", recap, re.MULTILINE) == ["1", "2", "3"], f"{name_of(path)}: three lines of recap"
@@ -203,7 +200,7 @@ def numbered(path, kind):
     return {int(match[1]): code[name] for name in code if (match := re.fullmatch(pattern, name))}
 
 
-@each_converted
+@each_lesson
 def test_a_lesson_asks_for_three_predictions(path):
     """Each lNN-predictK asks with dots; its name is compared, once measured, in a later cell."""
     predictions = numbered(path, "predict")
@@ -221,7 +218,7 @@ def test_a_lesson_asks_for_three_predictions(path):
     assert "my_guess" not in "".join(texts), f"{name_of(path)}: predict() takes the place of my_guess"
 
 
-@each_converted
+@each_lesson
 def test_a_lesson_has_three_turns(path):
     """Each lNN-turnK is tagged, is told in the text cell before it, and is checked by the cell lNN-turnK-check."""
     turns = numbered(path, "turn")
@@ -242,11 +239,6 @@ def test_a_lesson_has_three_turns(path):
         assert re.search(r"\.score\(\)$", check), f"{name}-check: end with score(), which shows the table"
     tagged = {cell["id"] for _, _, cell in cells(path) if "your-turn" in cell["metadata"].get("tags", [])}
     assert tagged == {cell["id"] for _, cell in turns.values()}, f"{name_of(path)}: only turns are tagged your-turn"
-
-
-def test_not_converted_lessons_exist():
-    """The set names lessons that are there, and is kept as small as it can be."""
-    assert {path.name[:2] for path in LESSONS} >= NOT_CONVERTED
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=name_of)
