@@ -65,6 +65,22 @@ import numpy as np
 def total(x, steps):
     return float(np.sum((x + steps).cpu().numpy()))
 """,
+    "numpy, which refuses, then by way of the host": """
+import numpy as np
+def total(x, steps):
+    try:
+        return float((x + steps).numpy().sum())
+    except TypeError:
+        return float(np.sum((x + steps).cpu().numpy()))
+""",
+    "a truth value that is none": """
+def total(x, steps):
+    try:
+        assert x
+    except RuntimeError:
+        pass
+    return (x + steps).sum().item()
+""",
     "recursion": """
 def grow(x, steps):
     return x if not steps else grow(x + 1, steps - 1)

@@ -279,12 +279,13 @@ def _reads_witness(torch: Any) -> tuple[Any, list[int]]:
 
     class Reads(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            if getattr(func, "__name__", "") in READS and args:
+            found = func(*args, **(kwargs or {}))
+            if getattr(func, "__name__", "") in READS and args:  # and it did not raise
                 with torch._C.DisableTorchFunction():
                     tensor = args[0]
                     if isinstance(tensor, torch.Tensor) and tensor.device.type == "mps" and tensor.numel():
                         seen.append(1)
-            return func(*args, **(kwargs or {}))
+            return found
 
     return Reads(), seen
 
@@ -334,6 +335,8 @@ def _acts(thing: Any) -> bool:
 def _active_modes(torch: Any) -> list[Any]:
     """Return torch's modes of this thread, the lowest first: function modes, then dispatch modes."""
     functions = [torch._C._get_function_stack_at(place) for place in range(torch._C._len_torch_function_stack())]
+    # a default device remembers the one before it, so the other thread gets one of its own
+    functions = [torch.device(m.device) if type(m).__name__ == "DeviceContext" else m for m in functions]
     dispatch = [torch._C._get_dispatch_stack_at(place) for place in range(torch._C._len_torch_dispatch_stack())]
     return [*functions, *dispatch]
 
