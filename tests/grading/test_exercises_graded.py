@@ -1,4 +1,4 @@
-"""The course's own exercises in the course's own grader: right, untouched, and wrong in one task."""
+"""The course's own exercises in the course's own grader: right, untouched, wrong in every second task, and forged."""
 
 import json
 
@@ -134,7 +134,7 @@ def grade_scenes(grader, assignment):
 
 @pytest.mark.parametrize("name", submissions.EXERCISES)
 def test_an_exercise_in_the_sandbox(name):
-    """The model solution earns all, the untouched release nothing, and a wrong task loses its own points alone."""
+    """The model solution earns all, the untouched release nothing, and wrong tasks lose their own points alone."""
     source = submissions.source_notebook(name)
     model = code_of(source)
     first_wrong = {grade_id: next(iter(kept.values())) for grade_id, kept in submissions.wrong_solutions(name).items()}
@@ -143,10 +143,9 @@ def test_an_exercise_in_the_sandbox(name):
         full = {task.grade_id: task.max_points for task in grader.model.tasks}
         right = grader.grade(Submission("right", model))
         untouched = grader.grade(Submission("untouched", code_of(submissions.released_notebook(name))))
-        wrong = {
-            grade_id: grader.grade(Submission("wrong", model | {grade_id: text}))
-            for grade_id, text in first_wrong.items()
-        }
+        # every second task is wrong, then the others: each is once wrong, and once right beside wrong ones
+        halves = [dict(list(first_wrong.items())[start::2]) for start in (0, 1)]
+        wrong = [(half, grader.grade(Submission("wrong", model | half))) for half in halves]
         scenes = grade_scenes(grader, assignment) if name == "04_measuring_time" else SCENES
         forged = [grader.grade(Submission("forged", model | dict([each]))) for each in [FORGED.get(name)] if each]
 
@@ -154,9 +153,9 @@ def test_an_exercise_in_the_sandbox(name):
     assert not any(task.look_at for task in right.tasks), right
     assert (str(right.reason), str(grader.model.reason)) == ("ok", "ok")
     assert [task.points for task in untouched.tasks] == [0] * len(full), untouched
-    for grade_id, result in wrong.items():
+    for half, result in wrong:
         lost = [task.grade_id for task in result.tasks if task.points < full[task.grade_id]]
-        assert lost == [f"{grade_id}-check"], result
+        assert lost == [f"{grade_id}-check" for grade_id in half], result
         assert not any(task.look_at for task in result.tasks), result
     assert scenes == SCENES
     for result in forged:
