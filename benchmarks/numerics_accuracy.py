@@ -1,26 +1,31 @@
 """How often the numerics checker is wrong, in both directions: honest kernels called faulty, planted faults missed.
 
-    python benchmarks/numerics_accuracy.py [--half tuning|judged] [--dtype float32] [--every 10] [--json]
+    python benchmarks/numerics_accuracy.py [--half tuning|judged] [--dtype float32] [--minutes 30] [--folder DIR]
 
 Honest callables run on honest devices (the CPU with other threads, other attention, other orders of adding,
 functions a few last places off), planted faults on the CPU with one operator changed. Callables and faults are split
-into two halves by name: thresholds are chosen on the first ("tuning") and judged on the second. A whole run takes
-hours on two cores; `--every 10` takes a tenth of it. No part of the tests, which hold a selection.
+into two halves by name: thresholds are chosen on the first ("tuning") and judged on the second.
+
+A whole run takes hours on two cores, so it goes in pieces: each callable and each fault is one file in a folder, and
+what is there already is not run again. Stop it, or let `--minutes` stop it, and call it again. Pieces come in an order
+that mixes all kinds, so that any part of them is a fair sample. No part of the tests, which hold a selection.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import sys
+import tempfile
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
-from tqdm import tqdm
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that it runs as a script
 
@@ -31,10 +36,12 @@ from course_utils.numerics import NumericsReport, compare_numerics
 from course_utils.reporting.tables import text_table
 
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
-# bars of the two error rates: honest runs called a fault, undecided ones; faults found, named rightly
+# how many of the triggered faults have to be found
 BARS = {"float32": 0.98, "float16": 0.92, "bfloat16": 0.80}
 # right answers that a dtype cannot hold, and what no device computes or can compare, say nothing of the device
 _NOT_ABOUT_THE_DEVICE = ("overflow", "not comparable")
+# kinds whose sentence tells the reader what to do
+_WITH_A_CURE = ("ignores strides", "ignores the storage offset", "wrong above a size", "forgets an in-place write")
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,15 @@ class HonestRun:
     undecided: bool
     cpu_s: float
 
+    @property
+    def is_wrong(self) -> bool:
+        """True where an honest device was not called clean."""
+        return bool(self.kinds) or self.undecided
+
+    def __str__(self) -> str:
+        kinds = ", ".join(self.kinds) or "undecided"
+        return f"honest, {kinds}: {self.callable} on {self.device}, {self.dtype}, seed {self.seed}"
+
 
 @dataclass(frozen=True)
 class FaultRun:
@@ -61,19 +77,29 @@ class FaultRun:
     undecided: bool
     cpu_s: float
 
+    @property
+    def is_wrong(self) -> bool:
+        """True where the fault was not found under its name."""
+        return not self.right_name
+
+    @property
+    def wrong_cure(self) -> bool:
+        """True where the reader is told to do what does not help."""
+        return not self.right_name and any(kind in _WITH_A_CURE for kind in self.kinds)
+
+    def __str__(self) -> str:
+        unsure = "undecided" if self.undecided else "not found"
+        return f"planted, {', '.join(self.kinds) or unsure}: {self.fault}, {self.dtype}"
+
 
 def half_of(name: str) -> str:
     """Return in which half a name is, the same on every machine."""
     return "tuning" if zlib.crc32(name.encode()) % 2 else "judged"
 
 
-def honest_runs(dtypes: list[str], half: str | None, every: int, seeds: int) -> Iterator[HonestRun]:
-    """Compare honest callables on honest devices, sizes as given."""
-    wanted = [c for c in CALLABLES if half in (None, half_of(c.name))][::every]
-    cases = [(c, d, t, s) for c in wanted for t in dtypes for d in HONEST_DEVICES for s in range(seeds)]
-    for zoo, device, dtype, seed in tqdm(cases, desc="honest", file=sys.stderr):
-        if dtype != "float32" and not zoo.half:
-            continue
+def honest_runs(zoo: ZooCallable, dtype: str, seed: int) -> Iterator[HonestRun]:
+    """Compare one honest callable on all honest devices, sizes as given."""
+    for device in HONEST_DEVICES:
         started = time.process_time()
         report = _compare(zoo, device, dtype, seed)
         if report is None:
@@ -93,16 +119,8 @@ def _compare(zoo: ZooCallable, device: object, dtype: str, seed: int) -> Numeric
         return None
 
 
-def fault_runs(dtypes: list[str], half: str | None, every: int) -> Iterator[FaultRun]:
-    """Compare with planted faults, sizes beyond the given ones too."""
-    wanted = [f for f in FAULTS if half in (None, half_of(f.name))][::every]
-    for fault, dtype in tqdm([(f, t) for f in wanted for t in dtypes], desc="faults", file=sys.stderr):
-        if not (fault.single if dtype == "float32" else fault.half):
-            continue
-        yield _plant(fault, dtype)
-
-
-def _plant(fault: ZooFault, dtype: str) -> FaultRun:
+def fault_run(fault: ZooFault, dtype: str) -> FaultRun:
+    """Compare with one planted fault, sizes beyond the given ones too."""
     fn, inputs = fault.made()
     started = time.process_time()
     report = compare_numerics(fn, inputs, device=fault.device(), dtypes=[DTYPES[dtype]])
@@ -111,9 +129,77 @@ def _plant(fault: ZooFault, dtype: str) -> FaultRun:
     return FaultRun(fault.name, dtype, report.kinds, right, undecided, time.process_time() - started)
 
 
+@dataclass(frozen=True)
+class Piece:
+    """What is run and saved at once.
+
+    Args:
+        name: of its file.
+        run: runs it.
+    """
+
+    name: str
+    run: Callable[[], Iterable[HonestRun | FaultRun]]
+
+
+def pieces(dtypes: list[str], half: str | None, seeds: int, only: str | None) -> list[Piece]:
+    """List all pieces, mixed by the hash of their names."""
+    wanted: list[Piece] = []
+    for dtype in dtypes:
+        if only != "faults":
+            for zoo in (c for c in CALLABLES if half in (None, half_of(c.name)) and (dtype == "float32" or c.half)):
+                wanted += [
+                    Piece(f"honest {zoo.name} {dtype} {seed}", lambda z=zoo, t=dtype, s=seed: honest_runs(z, t, s))  # type: ignore[misc]
+                    for seed in range(seeds)
+                ]
+        if only != "honest":
+            for fault in (f for f in FAULTS if half in (None, half_of(f.name))):
+                if fault.single if dtype == "float32" else fault.half:
+                    wanted.append(Piece(f"fault {fault.name} {dtype}", lambda f=fault, t=dtype: [fault_run(f, t)]))  # type: ignore[misc]
+    return sorted(wanted, key=lambda piece: zlib.crc32(piece.name.encode()))
+
+
+def version() -> str:
+    """Return a digest of the checker's code and of torch's release: pieces of other versions are told apart."""
+    digest = hashlib.sha256(torch.__version__.encode())
+    root = Path(__file__).resolve().parents[1] / "course_utils" / "numerics"
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def run_piece(piece: Piece, folder: Path, now: str, *, may_run: bool) -> dict[str, Any] | None:
+    """Read what a piece gave before, or run it; None where it is not there and may not run."""
+    file = folder / f"{hashlib.sha256(piece.name.encode()).hexdigest()[:20]}.json"
+    if file.exists():
+        saved: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return saved
+    if not may_run:
+        return None
+    runs = list(piece.run())
+    data = {"piece": piece.name, "version": now, "runs": [asdict(run) for run in runs]}
+    file.write_text(json.dumps(data), encoding="utf-8")
+    return data
+
+
+def read_runs(saved: Iterable[dict[str, Any]]) -> tuple[list[HonestRun], list[FaultRun]]:
+    """Return honest runs and planted faults of saved pieces."""
+    honest: list[HonestRun] = []
+    faults: list[FaultRun] = []
+    for data in saved:
+        for run in data["runs"]:
+            run["kinds"] = tuple(run["kinds"])
+            if "fault" in run:
+                faults.append(FaultRun(**run))
+            else:
+                honest.append(HonestRun(**run))
+    return honest, faults
+
+
 def table(honest: list[HonestRun], faults: list[FaultRun]) -> list[list[str]]:
     """Return both error rates for each dtype, beside the bars."""
-    rows = [["dtype", "honest runs", "called a fault", "undecided", "faults", "found", "bar", "right name of found"]]
+    heading = ["dtype", "honest runs", "called a fault", "undecided", "faults", "found", "bar", "right name of found"]
+    rows = [[*heading, "wrong cure"]]
     for dtype in DTYPES:
         runs, planted = [r for r in honest if r.dtype == dtype], [r for r in faults if r.dtype == dtype]
         if not runs and not planted:
@@ -125,42 +211,56 @@ def table(honest: list[HonestRun], faults: list[FaultRun]) -> list[list[str]]:
                 dtype,
                 str(len(runs)),
                 f"{blamed} (bar 0)",
-                f"{unsure / max(1, len(runs)):.1%} (bar 1%)",
+                f"{unsure} = {unsure / max(1, len(runs)):.1%} (bar 1%)",
                 str(len(planted)),
-                f"{found / max(1, len(planted)):.1%}",
+                f"{found} = {found / max(1, len(planted)):.1%}",
                 f"{BARS[dtype]:.0%}",
                 f"{named / max(1, found):.1%} (bar 90%)",
+                f"{sum(run.wrong_cure for run in planted)} (bar 0)",
             ]
         )
     return rows
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run, print the table and what was wrong."""
+    """Run what is not saved yet, print the table and what was wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--half", choices=("tuning", "judged"), help="only this half (default: both)")
     parser.add_argument("--dtype", action="append", choices=list(DTYPES), help="repeatable (default: all)")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="only every N-th callable and fault")
-    parser.add_argument("--seeds", type=int, default=2, help="seeds of each honest run (default: 2)")
+    parser.add_argument("--seeds", type=int, default=1, help="seeds of each honest run (default: 1)")
     parser.add_argument("--only", choices=("honest", "faults"), help="one of the two sides")
+    parser.add_argument("--minutes", type=float, help="stop after so many (default: when all pieces are there)")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=Path(tempfile.gettempdir()) / "numerics_accuracy",
+        help="where pieces are saved (default: numerics_accuracy in the folder for temporary files)",
+    )
     parser.add_argument("--json", action="store_true", help="print every run as JSON")
     chosen = parser.parse_args(arguments)
-    dtypes = chosen.dtype or list(DTYPES)
-    honest = [] if chosen.only == "faults" else list(honest_runs(dtypes, chosen.half, chosen.every, chosen.seeds))
-    faults = [] if chosen.only == "honest" else list(fault_runs(dtypes, chosen.half, chosen.every))
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    wanted = pieces(chosen.dtype or list(DTYPES), chosen.half, chosen.seeds, chosen.only)
+    end = time.monotonic() + 60 * chosen.minutes if chosen.minutes else float("inf")
+    saved: list[dict[str, Any]] = []
+    now = version()
+    for piece in wanted:
+        data = run_piece(piece, chosen.folder, now, may_run=time.monotonic() < end)
+        if data is None:
+            continue
+        saved.append(data)
+        if sys.stderr.isatty():
+            print(f"\r\033[K{len(saved)} of {len(wanted)}  {piece.name[:60]}", end="", file=sys.stderr, flush=True)
+    honest, faults = read_runs(saved)
     if chosen.json:
         print(json.dumps({"honest": [asdict(r) for r in honest], "faults": [asdict(r) for r in faults]}, indent=2))
         return 0
     print("\n".join(text_table(table(honest, faults))))
-    for run in honest:
-        if run.kinds or run.undecided:
-            kinds = ", ".join(run.kinds) or "undecided"
-            print(f"  honest, {kinds}: {run.callable} on {run.device}, {run.dtype}, seed {run.seed}")
-    for planted in faults:
-        if not planted.right_name:
-            print(f"  planted, {', '.join(planted.kinds) or 'not found'}: {planted.fault}, {planted.dtype}")
-    spent = sum(run.cpu_s for run in honest) + sum(planted.cpu_s for planted in faults)
-    print(f"  {spent:.0f} s of processor time, torch {torch.__version__}")
+    for run in (*honest, *faults):
+        if run.is_wrong:
+            print(f"  {run}")
+    versions = {data["version"] for data in saved}
+    print(f"  {len(saved)} of {len(wanted)} pieces, of {len(versions)} versions of the code, torch {torch.__version__}")
+    print(f"  {sum(run.cpu_s for run in (*honest, *faults)):.0f} s of processor time")
     return 0
 
 

@@ -14,6 +14,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
+from course_utils.numerics.running.kernels import without_onednn
 from course_utils.numerics.running.runners import copied
 from course_utils.numerics.tensors.inputs import fresh
 from course_utils.numerics.tensors.operators import operator_name
@@ -180,7 +181,7 @@ def _threads(count: int, *, onednn: bool) -> Iterator[None]:
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
-        with torch.backends.mkldnn.flags(enabled=onednn):
+        with contextlib.nullcontext() if onednn else without_onednn():
             yield
     finally:
         torch.set_num_threads(before)

@@ -152,3 +152,17 @@ def test_variances_are_smoothed_over_rows_and_columns():
 def test_operator_names_drop_the_underscore():
     """An in-place form is the same operator."""
     assert operator_name(torch.ops.aten.add_.Tensor) == "add"
+
+
+def test_model_keeps_what_batch_norm_writes():
+    """Running statistics move under the model as they do without it, but for rounding."""
+    torch.manual_seed(0)
+    plain, modelled = torch.nn.BatchNorm2d(3).double(), torch.nn.BatchNorm2d(3).double()
+    x = draw(4, 3, 5, 5).double() + 1
+    plain(x)
+    with RoundingModel(torch.float32, 1):
+        modelled(x)
+
+    assert float(plain.running_mean.abs().min()) > 0.01
+    assert torch.allclose(modelled.running_mean, plain.running_mean, rtol=1e-4, atol=0)
+    assert not torch.equal(modelled.running_mean, plain.running_mean)

@@ -111,10 +111,20 @@ def _compare_values(
         return _compare_integers(leaf, exact, bound)
     wide = torch.complex128 if exact.tensor.is_complex() or leaf.tensor.is_complex() else torch.float64
     pair = _Pair(leaf.path, leaf.tensor.to(wide), exact.tensor.to(wide), bound)
+    if _plainly_right(pair):
+        return []
     held = leaf.tensor.dtype if leaf.is_number_with_rounding else dtype
     finite_limit = torch.where(bound.limit.isfinite(), bound.limit, 0)
     too_large = pair.right.isfinite() & (pair.right.abs() - finite_limit > torch.finfo(held).max)
     return [*_overflow(pair, too_large, held), *_non_finite(pair, held), *_error(pair, too_large)]
+
+
+def _plainly_right(pair: _Pair) -> bool:
+    """Return whether every number is finite and within its limit, and all together are not scaled; the usual case."""
+    signed = pair.yours - pair.right
+    if not bool((signed.abs() <= pair.bound.limit).all()) or bool(pair.bound.limit.isinf().any()):
+        return False  # NaN and infinities are here too
+    return signed.is_complex() or pair.bound.tilt(signed, pair.right) <= 1
 
 
 def _overflow(pair: _Pair, too_large: torch.Tensor, dtype: torch.dtype) -> list[OutputDifference]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from course_utils.numerics.reference.limits import COARSENESS, ErrorBound, Sprea
 from course_utils.numerics.reference.rounding import RoundingModel
 from course_utils.numerics.reference.trace import OperatorTrace, traced
 from course_utils.numerics.running.attempts import Answer, Refusal, attempt
+from course_utils.numerics.running.kernels import without_onednn
 from course_utils.numerics.running.observed import GRADIENT, ObservedCall
 from course_utils.numerics.running.runners import Fn, at_dtype, run_on_cpu
 from course_utils.numerics.running.seeds import set_seed
@@ -73,7 +75,7 @@ class Expected:
         self.call, self.leaves, self.trace, self.arguments, self.exact = call, leaves, trace, arguments, exact
         # answers that were judged already, by whether they are forward only
         self.judged: dict[bool, tuple[Answer, Any]] = {}
-        self._on_cpu: dict[bool, Answer | Refusal] = {}
+        self._on_cpu: dict[tuple[bool, bool], Answer | Refusal] = {}
 
     @property
     def forward_leaves(self) -> Answer:
@@ -85,18 +87,21 @@ class Expected:
         """The inputs in the reference's precision."""
         return cast_inputs(self.call.inputs, self.call.precision)
 
-    def on_cpu(self, *, forward_only: bool) -> Answer | Refusal:
+    def on_cpu(self, *, forward_only: bool, other_kernels: bool = False) -> Answer | Refusal:
         """Return what the CPU gives in the device's dtype, or what it raises.
 
         Args:
             forward_only: whether without gradients, where torch may take other kernels.
+            other_kernels: whether without oneDNN, which adds in another order.
         """
-        if forward_only not in self._on_cpu:
+        asked = (forward_only, other_kernels)
+        if asked not in self._on_cpu:
             call = self.call if not forward_only else replace(self.call, gradients=False)
             lower = call.observed(call.fn)
             arguments = call.inputs if forward_only else self.arguments
-            self._on_cpu[forward_only] = attempt(lambda: call.run(lower, arguments))
-        return self._on_cpu[forward_only]
+            with without_onednn() if other_kernels else contextlib.nullcontext():
+                self._on_cpu[asked] = attempt(lambda: call.run(lower, arguments))
+        return self._on_cpu[asked]
 
     @cached_property
     def bounds(self) -> tuple[ErrorBound, ...]:

@@ -96,7 +96,7 @@ class OperatorLook(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self.skipped[f"{func._schema.name} in float64: {exact}"] = None
             return
         dtype = dtype or torch.float32
-        settled = first_look(answer, exact, native, dtype)
+        settled = first_look(answer, exact, (native,), dtype)
         if settled is not None and None not in settled:
             return
         spreads = [Spread(leaf.tensor, dtype) for leaf in exact]

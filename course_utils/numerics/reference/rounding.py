@@ -134,9 +134,13 @@ class RoundingModel(TorchDispatchMode):  # type: ignore[no-untyped-call]
             step = 2 * width * (t.abs() + (_rms(t, t.dim()) if special else 0)) * self._noise(t)
             return torch.where(torch.isfinite(t), t + step, t)
 
-        if not func._schema.is_mutable:
-            args = tree_map_only(torch.Tensor, lambda t: moved(t) if kinds.has_numbers(t) else t, args)
-        result = func(*args, **kwargs)
+        if func._schema.is_mutable:
+            result = func(*args, **kwargs)
+        else:
+            operands = tree_map_only(torch.Tensor, lambda t: moved(t) if kinds.has_numbers(t) else t, args)
+            before = [t.clone() for t in tree_leaves(operands) if isinstance(t, torch.Tensor)]
+            result = func(*operands, **kwargs)
+            _write_back(args, operands, before)
         # coordinates of pixels are computed first, and round as the picture is wide
         steps = (16 if "upsample" in name else 8) * width
         errors = [
@@ -173,6 +177,17 @@ class RoundingModel(TorchDispatchMode):  # type: ignore[no-untyped-call]
         bits = bits.bitwise_xor_(bits >> 29).mul_(self.multiplier)  # modulo 2**64
         bits = bits.bitwise_xor_(bits >> 32).mul_(self.multiplier).bitwise_right_shift_(11)
         return bits.double().mul_(2.0**-52).to(values.dtype)
+
+
+def _write_back(args: Any, operands: Any, before: Sequence[torch.Tensor]) -> None:
+    """Write into the operands what an operator wrote into moved copies of them.
+
+    Batch norm changes its running statistics, and its schema does not say so (torch 2.14).
+    """
+    given, moved = ([t for t in tree_leaves(side) if isinstance(t, torch.Tensor)] for side in (args, operands))
+    for target, now, old in zip(given, moved, before, strict=True):
+        if target is not now and not torch.equal(now, old) and not bool(now.isnan().any()):
+            target.copy_(now)
 
 
 def _as_sequence(result: Any) -> Sequence[Any]:
