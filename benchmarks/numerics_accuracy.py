@@ -255,12 +255,13 @@ def main(arguments: list[str] | None = None) -> int:
         print(json.dumps({"honest": [asdict(r) for r in honest], "faults": [asdict(r) for r in faults]}, indent=2))
         return 0
     print("\n".join(text_table(table(honest, faults))))
-    for run in (*honest, *faults):
+    runs: list[HonestRun | FaultRun] = [*honest, *faults]
+    for run in runs:
         if run.is_wrong:
             print(f"  {run}")
     versions = {data["version"] for data in saved}
     print(f"  {len(saved)} of {len(wanted)} pieces, of {len(versions)} versions of the code, torch {torch.__version__}")
-    print(f"  {sum(run.cpu_s for run in (*honest, *faults)):.0f} s of processor time")
+    print(f"  {sum(run.cpu_s for run in runs):.0f} s of processor time")
     return 0
 
 

@@ -71,7 +71,8 @@ def test_model_with_batch_norm_and_global_pooling():
 @pytest.mark.parametrize("keys", [256, pytest.param(512, marks=pytest.mark.slow)])
 def test_fused_attention_and_its_other_backend(keys):
     """The fused kernel and the mathematical one are both honest."""
-    inputs = tuple(draw(1, 4, length, 64, seed=seed) for seed, length in enumerate((64, keys, keys)))
+    queries = 64 if keys < 512 else keys
+    inputs = tuple(draw(1, 4, length, 64, seed=seed) for seed, length in enumerate((queries, keys, keys)))
 
     assert_clean(attend, inputs)
     assert_clean(attend, inputs, MathAttention(), gradients=False)
@@ -166,9 +167,8 @@ def test_embedding_and_attention_module():
     assert_clean(TinyGPT().eval(), (torch.randint(0, 65, (2, 8), generator=torch.Generator().manual_seed(0)),))
 
 
-@pytest.mark.slow
 def test_resnet18():
-    """A ResNet-18 at 2x3x64x64 is clean."""
+    """A ResNet-18, an eighth as wide, is clean at 4x3x64x64."""
     torch.manual_seed(0)
 
-    assert_clean(resnet18().eval(), (draw(2, 3, 64, 64),))
+    assert_clean(resnet18(8).eval(), (draw(4, 3, 64, 64),))
