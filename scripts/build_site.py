@@ -21,12 +21,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_utils.exercises.notebook import read_cells
+from course_utils.exercises.reader_files import READER_FILES, STUDENT_TOOLS, find_files
+from course_utils.reporting.files import write_zip
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = ROOT / "docs" / "site"
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 FENCED = re.compile(r"^```.*?^```\n", re.MULTILINE | re.DOTALL)
 LESSONS = "The lessons"
+ARCHIVE = "pytorch-apple-silicon-course.zip"
 # sections of the README that stay where they are: they speak to people who hold the repository
 LEFT_OUT = (LESSONS, "Contributing")
 
@@ -90,18 +93,29 @@ def index_page(readme: str, lessons: Sequence[str], others: Sequence[str], made:
         made: how the outputs of the lessons were made, a sentence.
     """
     parts = sections(readme)
+    pitch, picture, rest = FENCED.sub("", parts[""]).partition("![")
     return "\n".join(
         [
-            FENCED.sub("", parts[""]),
-            "Each lesson below is a page to read here and a notebook to run at home: [set it up](guide.md).",
+            pitch,
+            "## Get the course",
             "",
+            "Each lesson below is a page to read here and a notebook to run at home.",
+            "",
+            f"1. Take {{download}}`the course as one archive <{ARCHIVE}>` (lessons, exercises, tools) and unpack it.",
+            "2. In its folder, `make lab` sets everything up and opens JupyterLab.",
+            "",
+            "Or, in a Python environment of your own: `pip install ./pytorch-apple-silicon-course`, then",
+            "`course start my-course`. The [guide](guide.md) has the details.",
+            "",
+            picture + rest,
             f"## {LESSONS}",
             parts[LESSONS],
             made,
             "",
+            toctree("Begin", ["guide"]),
             toctree("Lessons", lessons),
             toctree("Exercises", ["exercises"]),
-            toctree("More", ["guide", *others]),
+            toctree("More", others),
         ]
     )
 
@@ -200,6 +214,8 @@ def stage(root: Path, into: Path, *, executed: bool) -> None:
         "guide.md": guide_page(readme),
         "exercises.md": exercises_page(titles),
     }
+    students = find_files(root, READER_FILES + STUDENT_TOOLS)
+    write_zip({f"{Path(ARCHIVE).stem}/{name}": path.read_bytes() for name, path in students.items()}, into / ARCHIVE)
     for name, text in made.items():
         (into / name).write_text(text, encoding="utf-8")
         for file in linked_files(root / name, text, root):

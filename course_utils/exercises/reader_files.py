@@ -24,6 +24,19 @@ READER_FILES = (
     "docs/*.png",
     "docs/*.svg",
 )
+# what a student's archive holds beside them: the package and its set-up
+STUDENT_TOOLS = (
+    "CONTRIBUTING.md",
+    "Makefile",
+    "environment.yml",
+    "pyproject.toml",
+    "benchmarks/README.md",
+    "course_utils/**/*",
+    "scripts/check_python.py",
+    "scripts/list_requirements.py",
+    "scripts/package_files.py",
+    "scripts/setup_environment.sh",
+)
 # where a built package holds them
 PACKED = FOLDER / "reader_files"
 

@@ -15,9 +15,16 @@ project = "PyTorch on Apple Silicon"
 html_title = project
 language = "en"
 
-extensions = ["myst_nb", "figure_text"]
+extensions = ["myst_nb", "sphinx_copybutton", "figure_text", "light_pages"]
 exclude_patterns = ["**/.ipynb_checkpoints"]
 myst_heading_anchors = 3
+myst_html_meta = {
+    "description": "A hands-on course: lessons that measure your own Mac, graded exercises, and tools that say which "
+    "operators of PyTorch MPS lacks, where its results differ, and what fits into memory."
+}
+# prompts are not part of what a reader wants to paste
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 # an anchor that MyST does not find is an error, as every other warning (build_site.py passes -W)
 nitpicky = False
 
@@ -35,6 +42,8 @@ html_theme = "sphinx_book_theme"
 html_theme_options = {
     "use_download_button": True,
     "use_fullscreen_button": False,
+    # no author, no date: the course names neither
+    "footer_content_items": "",
     "home_page_in_toc": False,
     "show_toc_level": 2,
     # the search field stands at the side; a second one above would say the same
@@ -45,6 +54,7 @@ html_theme_options = {
 }
 html_static_path = [str(Path(__file__).with_name("style.css"))]
 html_css_files = ["style.css"]
+html_favicon = str(Path(__file__).with_name("favicon.svg"))
 html_show_copyright = False
 html_show_sphinx = False
 # a date would make two builds differ

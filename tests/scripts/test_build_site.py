@@ -1,19 +1,26 @@
 """The web page: all lessons and exercises are on it, its links hold, and two builds give the same bytes."""
 
 import hashlib
+import importlib.util
 import json
 import os
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
+from support.browser import browser, violations  # noqa: F401
 from support.found import found
 from support.submissions import EXERCISES, ROOT
 
 from scripts import build_site
 from scripts.check_links import problems
+
+SPEC = importlib.util.spec_from_file_location("light_pages", ROOT / "docs" / "site" / "light_pages.py")
+light_pages = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(light_pages)
 
 TITLE = "# Exercise 04: Measuring time\n\n| task | minutes |\n|---|---|\n| 4.1 Median | 5 |\n\nText | with a bar"
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -164,3 +171,84 @@ def test_old_pages_go(tmp_path):
 
     assert not stale.exists()
     assert Path(tmp_path / "source" / "index.md").exists()
+
+
+def pages_of(site):
+    """Return the site's pages that a reader reads, by path; the empty index of terms is none."""
+    names = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+    return found(name for name in names if name != "genindex.html")
+
+
+def test_every_page_is_accessible_and_fits_a_phone(site, browser):  # noqa: F811
+    """axe-core finds nothing against WCAG 2.1 AA, and at 390 px no page scrolls sideways.
+
+    Contrast, which takes a page's worth of seconds, is asked of each kind of page below: colours come from one style.
+    """
+    context = browser.new_context(bypass_csp=True, viewport={"width": 390, "height": 800}, color_scheme="light")
+    page = context.new_page()
+    trouble = {}
+    for name in pages_of(site):
+        page.goto((site / name).as_uri())
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        seen = ([f"{wide} px wide"] if wide > 390 else []) + violations(page, without="color-contrast")
+        trouble |= {name: seen} if seen else {}
+    context.close()
+
+    assert trouble == {}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_kind_of_page_has_contrast(site, browser, theme):  # noqa: F811
+    """A first page, a list, a lesson, an exercise and a document, in both themes."""
+    context = browser.new_context(
+        bypass_csp=True, viewport={"width": 1280, "height": 800}, color_scheme=theme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    kinds = ("index.html", "exercises.html", "search.html", f"notebooks/{LESSONS[0]}.html", "docs/audit.html")
+    trouble = {}
+    for name in (*kinds, f"exercises/{EXERCISES[0]}/{EXERCISES[0]}.html"):
+        page.goto((site / name).as_uri())
+        seen = violations(page)
+        trouble |= {name: seen} if seen else {}
+    context.close()
+
+    assert trouble == {}
+
+
+def test_a_first_visit_is_light(site, browser):  # noqa: F811
+    """Whatever page a reader opens first, it loads at most 500 KB; figures further down wait."""
+    heavy = {}
+    for name in pages_of(site):
+        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        page = context.new_page()
+        loaded = []
+        page.on("requestfinished", lambda request, loaded=loaded: loaded.append(request.url))
+        page.goto((site / name).as_uri(), wait_until="load")
+        files = {Path(url.removeprefix("file://").partition("?")[0]) for url in loaded if url.startswith("file:")}
+        size = sum(path.stat().st_size for path in files)
+        assert files
+        heavy |= {name: size} if size > 500_000 else {}
+        context.close()
+
+    assert heavy == {}
+
+
+def test_the_course_can_be_downloaded(site):
+    """The first page offers an archive that holds lessons, exercises and set-up, and no solution."""
+    (archive,) = (site / "_downloads").rglob("*.zip")
+    with zipfile.ZipFile(archive) as opened:
+        names = {name.partition("/")[2] for name in opened.namelist()}
+
+    assert archive.name in text_of(site, "index.html")
+    assert {f"exercises/{name}/{name}.ipynb" for name in EXERCISES} <= names
+    assert {"Makefile", "pyproject.toml", "course_utils/__init__.py"} <= names
+    assert not [name for name in names if name.startswith(("solutions", "tests"))]
+
+
+def test_unused_rules_go_and_used_ones_stay():
+    """A rule goes only when each of its selectors names a class that is nowhere; what stands in :not does not count."""
+    css = ".used{a:b}.gone{c:d}.used,.gone{e:f}@media print{.gone{g:h}.used{i:j}}p:not(.gone){k:l}a:is(.x,.y) b{m:n}"
+
+    kept = light_pages.without_unused(css, {"used"})
+
+    assert kept == ".used{a:b}.used{e:f}@media print{.used{i:j}}p:not(.gone){k:l}a:is(.x,.y) b{m:n}"

@@ -6,24 +6,11 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from course_utils.exercises.reader_files import READER_FILES, find_files
+from course_utils.exercises.reader_files import READER_FILES, STUDENT_TOOLS, find_files
 from course_utils.grading.releasing.release import generate, source_names
 from course_utils.reporting.files import write_zip
 
 FOLDER = "pytorch-apple-silicon-course"
-# what students get beside the reader's files, as patterns below the course's root; exercises/ is generated anew
-TOOLS = (
-    "CONTRIBUTING.md",
-    "Makefile",
-    "environment.yml",
-    "pyproject.toml",
-    "benchmarks/README.md",
-    "course_utils/**/*",
-    "scripts/check_python.py",
-    "scripts/list_requirements.py",
-    "scripts/package_files.py",
-    "scripts/setup_environment.sh",
-)
 
 
 def collect_files(root: Path) -> dict[str, bytes]:
@@ -38,7 +25,9 @@ def collect_files(root: Path) -> dict[str, bytes]:
     Raises:
         GenerationError: when nbgrader does not make an exercise.
     """
-    found = find_files(root, tuple(pattern for pattern in READER_FILES if not pattern.startswith("exercises/")) + TOOLS)
+    found = find_files(
+        root, tuple(pattern for pattern in READER_FILES if not pattern.startswith("exercises/")) + STUDENT_TOOLS
+    )
     files = {name: path.read_bytes() for name, path in found.items()}
     with tempfile.TemporaryDirectory(prefix="course-bundle-") as scratch:
         generate(root, source_names(root), Path(scratch))
