@@ -20,7 +20,7 @@ SET_UP = @sh scripts/setup_environment.sh $@ "$(VENV)" "$(PYTHON)" "$(TORCH_INDE
 RUN = PATH="$$(cd "$(VENV)" && pwd)/bin:$$PATH"
 IN_TEST_ENVIRONMENT = @sh scripts/setup_environment.sh test "$(VENV)" "$(PYTHON)" "$(TORCH_INDEX)"
 
-.PHONY: lab instructor test site lint format release clean
+.PHONY: lab instructor test site lint format release mac-report clean
 
 lab:
 	$(SET_UP)
@@ -62,6 +62,11 @@ format:
 release:
 	$(IN_TEST_ENVIRONMENT)
 	@$(RUN) course release
+
+# everything that a Mac can tell, in one archive: docs/first_mac.md
+mac-report:
+	$(IN_TEST_ENVIRONMENT)
+	@$(RUN) OMP_NUM_THREADS=1 python -m scripts.mac_report
 
 clean:
 	rm -rf .pytest_cache .ruff_cache .mypy_cache build ./*.egg-info

@@ -179,18 +179,25 @@ def pages_of(site):
     return found(name for name in names if name != "genindex.html")
 
 
-def test_every_page_is_accessible_and_fits_a_phone(site, browser):  # noqa: F811
-    """axe-core finds nothing against WCAG 2.1 AA, and at 390 px no page scrolls sideways.
+def test_every_page_is_accessible_light_and_fits_a_phone(site, browser):  # noqa: F811
+    """axe-core finds nothing against WCAG 2.1 AA, a visit loads at most 500 KB, no page scrolls sideways at 390 px.
 
     Contrast, which takes a page's worth of seconds, is asked of each kind of page below: colours come from one style.
     """
     context = browser.new_context(bypass_csp=True, viewport={"width": 390, "height": 800}, color_scheme="light")
     page = context.new_page()
+    loaded = []
+    page.on("requestfinished", lambda request: loaded.append(request.url))
     trouble = {}
     for name in pages_of(site):
-        page.goto((site / name).as_uri())
+        loaded.clear()
+        page.goto((site / name).as_uri(), wait_until="load")
+        files = {Path(url.removeprefix("file://").partition("?")[0]) for url in loaded if url.startswith("file:")}
+        size = sum(path.stat().st_size for path in files)
+        assert site / name in files
         wide = page.evaluate("document.documentElement.scrollWidth")
-        seen = ([f"{wide} px wide"] if wide > 390 else []) + violations(page, without="color-contrast")
+        seen = [f"{size} bytes"] if size > 500_000 else []
+        seen += ([f"{wide} px wide"] if wide > 390 else []) + violations(page, without="color-contrast")
         trouble |= {name: seen} if seen else {}
     context.close()
 
@@ -213,24 +220,6 @@ def test_every_kind_of_page_has_contrast(site, browser, theme):  # noqa: F811
     context.close()
 
     assert trouble == {}
-
-
-def test_a_first_visit_is_light(site, browser):  # noqa: F811
-    """Whatever page a reader opens first, it loads at most 500 KB; figures further down wait."""
-    heavy = {}
-    for name in pages_of(site):
-        context = browser.new_context(viewport={"width": 1280, "height": 800})
-        page = context.new_page()
-        loaded = []
-        page.on("requestfinished", lambda request, loaded=loaded: loaded.append(request.url))
-        page.goto((site / name).as_uri(), wait_until="load")
-        files = {Path(url.removeprefix("file://").partition("?")[0]) for url in loaded if url.startswith("file:")}
-        size = sum(path.stat().st_size for path in files)
-        assert files
-        heavy |= {name: size} if size > 500_000 else {}
-        context.close()
-
-    assert heavy == {}
 
 
 def test_the_course_can_be_downloaded(site):
