@@ -5,9 +5,9 @@
     python -m scripts.mac_report --only doctor known
 
 Each step is a command of the course, with its output in build/mac-report/. A step that has ended is not run again, so
-an interrupted run goes on where it was. The report is a page: what passed, what did not, and which sentences of the course
-("not yet run on a Mac") this run allows to change. The archive holds the page and the outputs, without home folders and
-user names. Exit code 0 when every step ended as it should, 1 when one did not, 130 after Ctrl-C.
+an interrupted run goes on where it was. The report is a page: what passed, what did not, and which sentences of the
+course ("not yet run on a Mac") this run allows to change. The archive holds the page and the outputs, without home
+folders and user names. Exit code 0 when every step ended as it should, 1 when one did not, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
