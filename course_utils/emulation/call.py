@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
@@ -53,6 +54,12 @@ class OperatorTraits:
         returned = [r.alias_info for r in schema.returns]
         self.is_view = any(info is not None and not info.is_write for info in returned)
         self.may_alias = any(info is not None for info in returned)
+
+
+@functools.cache
+def traits_of(operator: Any, name: str) -> OperatorTraits:
+    """Return what an overload's schema says; it is the same for the life of the process."""
+    return OperatorTraits(operator, name)
 
 
 def resolve(name: str) -> Any | None:

@@ -15,7 +15,7 @@ import torch.library
 from course_utils.data.versions import order
 from course_utils.devices.torch_start import fallback_at_load
 from course_utils.emulation import autocast, compilers, patches
-from course_utils.emulation.call import OperatorTraits, resolve
+from course_utils.emulation.call import OperatorTraits, resolve, traits_of
 from course_utils.emulation.dispatch import make_native
 from course_utils.emulation.events import CallHook, CallVerdict, Kernel, OperatorCall, refuse_beyond_limits
 from course_utils.emulation.fallback import make_cpu_always, make_fallback
@@ -207,7 +207,7 @@ def _register_kernels(stack: ExitStack, runtime: Runtime) -> None:
     """Register the device's kernels with the dispatcher; leaving the stack takes every one of them out."""
     aten = _library(stack, "aten")
     own = counted(runtime, make_memory_kernels(runtime) | make_factories(runtime) | make_convolutions())
-    special = {name: _with_hook(runtime, OperatorTraits(resolve(name), name), kernel) for name, kernel in own.items()}
+    special = {name: _with_hook(runtime, traits_of(resolve(name), name), kernel) for name, kernel in own.items()}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="(?s).*[Oo]verriding a previously registered kernel")
         for name in sorted(runtime.table.native | special.keys() | runtime.table.cpu_always):
@@ -216,7 +216,7 @@ def _register_kernels(stack: ExitStack, runtime: Runtime) -> None:
                 continue  # a table of another release may name what this torch lacks
             kernel = special.get(name)
             if kernel is None:
-                traits = OperatorTraits(operator, name)
+                traits = traits_of(operator, name)
                 make = make_cpu_always if name in runtime.table.cpu_always else make_native
                 kernel = _with_hook(runtime, traits, make(runtime, traits))
             aten.impl(name, kernel, "MPS", allow_override=True)  # torch 2.10 to 2.13 registers one from Python

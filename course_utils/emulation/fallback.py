@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from course_utils.emulation import messages
-from course_utils.emulation.call import Arguments, OperatorTraits
+from course_utils.emulation.call import Arguments, OperatorTraits, traits_of
 from course_utils.emulation.dispatch import compute, make_native
 from course_utils.emulation.dispatch_counter import tensors_in
 from course_utils.emulation.events import Kernel
@@ -17,16 +17,13 @@ from course_utils.emulation.runtime import Runtime
 
 def make_fallback(runtime: Runtime) -> Kernel:
     """Make the kernel for everything without one: it raises, falls back or records, as the policy says."""
-    known: dict[Any, OperatorTraits] = {}
     from_libraries: dict[Any, Kernel] = {}
 
     def fallback(operator: Any, *args: Any, **kwargs: Any) -> Any:
         if operator in from_libraries:
             return from_libraries[operator](*args, **kwargs)
         with torch._C.DisableTorchFunction():
-            traits = known.get(operator)
-            if traits is None:
-                traits = known[operator] = OperatorTraits(operator, operator.name().rpartition("::")[2])
+            traits = traits_of(operator, operator.name().rpartition("::")[2])
             if traits.qualified in runtime.table.other_native:  # torchvision may load at any time
                 from_libraries[operator] = make_native(runtime, traits)
                 return from_libraries[operator](*args, **kwargs)

@@ -192,6 +192,7 @@ def _by_operator() -> Mapping[str, tuple[KernelLimit, ...]]:
     return found
 
 
+@cache
 def limits_of(operator: str, release: str, macos: str | None = None) -> tuple[KernelLimit, ...]:
     """List the limits of an operator that are in force.
 

@@ -281,7 +281,7 @@ def test_lab_survives_broken_notebooks(course):
 
 
 def test_a_real_exercise(tmp_path, monkeypatch, capsys):
-    """The course's own exercise 02, with one task solved: 1 of 4, and the next task is named."""
+    """The course's own exercise 02, with one task solved: 1 of 5, and the next task is named."""
     name = "02_installing_mps"
     folder = tmp_path / "exercises" / name
     folder.mkdir(parents=True)
@@ -293,5 +293,5 @@ def test_a_real_exercise(tmp_path, monkeypatch, capsys):
 
     assert cli.main(["progress", "--json"]) == 1
     (found,) = json.loads(capsys.readouterr().out)["exercises"]
-    assert (found["solved_tasks"], found["tasks"], found["points"], found["max_points"]) == (1, 4, 5.0, 18.0)
+    assert (found["solved_tasks"], found["tasks"], found["points"], found["max_points"]) == (1, 5, 4.0, 18.0)
     assert found["next"] == "task 2.2 Choose the torch for a macOS: not written yet"

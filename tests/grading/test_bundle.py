@@ -158,9 +158,11 @@ def copied_course(tmp_path, monkeypatch):
     "text",
     [
         'task.check("a single reading", yours=lambda: find_flaw([0.140], FLOP, PEAK), expected="too few")',
-        "        start = None\n"
-        "        for size, cpu, gpu in reversed(list(zip(sizes, cpu_s, gpu_s, strict=True))):\n"
-        "            if gpu >= cpu:\n                break\n            start = size\n        return start",
+        '    if flop / max(times_s) > peak_flops:\n        return "implausible"\n'
+        "    if len(times_s) > 1 and times_s[0] > 3 * statistics.median(times_s[1:]):\n"
+        '        return "first call counted"\n    if len(times_s) < 5:\n        return "too few"\n'
+        '    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")\n'
+        '    if third - first > median / 4:\n        return "wide spread"\n    return "fine"',
     ],
 )
 def test_a_secret_in_the_docs_is_refused(copied_course, capsys, text):
@@ -192,7 +194,7 @@ def test_what_the_instructor_typed_into_exercises_stays_out(copied_course):
 def test_a_line_of_a_solution_may_stand_in_a_lesson():
     """Single lines of a solution are refused in its own release only."""
     source = submissions.source_notebook("04_measuring_time")
-    line = b"for size, cpu, gpu in reversed(list(zip(sizes, cpu_s, gpu_s, strict=True))):"
+    line = b"if len(times_s) > 1 and times_s[0] > 3 * statistics.median(times_s[1:]):"
 
     sources = {"04_measuring_time": source}
     assert find_secrets({"docs/page.md": line, "exercises/05_other/page.md": line}, sources) == ()

@@ -45,6 +45,136 @@ def move(batch, device):
         return tuple(move(value, device) for value in batch)
     return batch
 """,
+        "copies that nobody waits for": """
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device, non_blocking=True)
+    if isinstance(batch, dict):
+        return {key: move(value, device) for key, value in batch.items()}
+    if isinstance(batch, list | tuple):
+        return type(batch)(move(value, device) for value in batch)
+    return batch
+""",
+        "lists become tuples": """
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)
+    if isinstance(batch, dict):
+        return {key: move(value, device) for key, value in batch.items()}
+    if isinstance(batch, list | tuple):
+        return tuple(move(value, device) for value in batch)
+    return batch
+""",
+        "copied twice": """
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        batch.to(device)
+        return batch.to(device)
+    if isinstance(batch, dict):
+        return {key: move(value, device) for key, value in batch.items()}
+    if isinstance(batch, list | tuple):
+        return type(batch)(move(value, device) for value in batch)
+    return batch
+""",
+        "numbers become tensors": """
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)
+    if isinstance(batch, dict):
+        return {key: move(value, device) for key, value in batch.items()}
+    if isinstance(batch, list | tuple):
+        return type(batch)(move(value, device) for value in batch)
+    return torch.tensor(batch, device=device) if isinstance(batch, int | float) else batch
+""",
+        "None for everything else": """
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)
+    if isinstance(batch, dict):
+        return {key: move(value, device) for key, value in batch.items()}
+    if isinstance(batch, list | tuple):
+        return type(batch)(move(value, device) for value in batch)
+    return None
+""",
+        "tuples are left alone": """
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)
+    if isinstance(batch, dict):
+        return {key: move(value, device) for key, value in batch.items()}
+    if isinstance(batch, list):
+        return type(batch)(move(value, device) for value in batch)
+    return batch
+""",
+        "an error for everything else": """
+def move(batch, device):
+    if isinstance(batch, dict):
+        return {key: move(value, device) for key, value in batch.items()}
+    if isinstance(batch, list | tuple):
+        return type(batch)(move(value, device) for value in batch)
+    return batch.to(device)
+""",
+        "a map instead of a list": """
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)
+    if isinstance(batch, dict):
+        return {key: move(value, device) for key, value in batch.items()}
+    if isinstance(batch, list | tuple):
+        return map(lambda value: move(value, device), batch)
+    return batch
+""",
+        "text taken apart": """
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)
+    if isinstance(batch, dict):
+        return {key: move(value, device) for key, value in batch.items()}
+    try:
+        return type(batch)([move(value, device) for value in batch] if len(batch) != 1 else batch)
+    except TypeError:
+        return batch
+""",
+        "a shallow copy that is changed": """
+import copy
+def move(batch, device):
+    batch = copy.copy(batch)
+    def go(inside):
+        if isinstance(inside, dict):
+            for key in inside:
+                inside[key] = go(inside[key])
+            return inside
+        if isinstance(inside, list):
+            inside[:] = [go(value) for value in inside]
+            return inside
+        if isinstance(inside, tuple):
+            return tuple(go(value) for value in inside)
+        return inside.to(device) if isinstance(inside, torch.Tensor) else inside
+    return go(batch)
+""",
+        "the tensors themselves are changed": """
+def move(batch, device):
+    if isinstance(batch, torch.Tensor):
+        batch.data = batch.data.to(device)
+        return batch
+    if isinstance(batch, dict):
+        return {key: move(value, device) for key, value in batch.items()}
+    if isinstance(batch, list | tuple):
+        return type(batch)(move(value, device) for value in batch)
+    return batch
+""",
+        "empty containers become None": """
+def move(batch, device):
+    if isinstance(batch, list | tuple | dict) and not batch:
+        return None
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)
+    if isinstance(batch, dict):
+        return {key: move(value, device) for key, value in batch.items()}
+    if isinstance(batch, list | tuple):
+        return type(batch)(move(value, device) for value in batch)
+    return batch
+""",
     },
     "ex03-task2": {
         "the broken one": """
@@ -86,6 +216,177 @@ def make_repaired():
             return self.layer(x - self.mean + self.positions + 0.5)
     return Repaired()
 """,
+        "parameters that train": """
+def make_repaired():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.mean = nn.Parameter(torch.tensor([0.1, 0.2, 0.3, 0.4]))
+            self.positions = nn.Parameter(torch.arange(4.0))
+        def forward(self, x):
+            return self.layer(x - self.mean + self.positions + 0.5)
+    return Repaired()
+""",
+        "one parameter that trains": """
+def make_repaired():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.register_buffer("mean", torch.tensor([0.1, 0.2, 0.3, 0.4]))
+            self.positions = nn.Parameter(torch.arange(4.0))
+        def forward(self, x):
+            return self.layer(x - self.mean + self.positions + 0.5)
+    return Repaired()
+""",
+        "attributes moved in each forward": """
+def make_repaired():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.mean = torch.tensor([0.1, 0.2, 0.3, 0.4])
+            self.positions = torch.arange(4.0)
+        def forward(self, x):
+            return self.layer(x - self.mean.to(x.device) + self.positions.to(x.device) + 0.5)
+    return Repaired()
+""",
+        "made for MPS alone": """
+def make_repaired():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.register_buffer("mean", torch.tensor([0.1, 0.2, 0.3, 0.4]))
+            self.register_buffer("positions", torch.arange(4.0))
+        def forward(self, x):
+            return self.layer(x - self.mean + self.positions + torch.full((4,), 0.5, device="mps"))
+    return Repaired()
+""",
+        "the sum on the CPU": """
+def make_repaired():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.register_buffer("mean", torch.tensor([0.1, 0.2, 0.3, 0.4]))
+            self.register_buffer("positions", torch.arange(4.0))
+        def forward(self, x):
+            shifted = x.cpu() - self.mean.cpu() + self.positions.cpu() + 0.5
+            return self.layer(shifted.to(x.device))
+    return Repaired()
+""",
+        "by NumPy": """
+def make_repaired():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.register_buffer("mean", torch.tensor([0.1, 0.2, 0.3, 0.4]))
+            self.register_buffer("positions", torch.arange(4.0))
+        def forward(self, x):
+            values = x.detach().cpu().numpy() - self.mean.cpu().numpy() + self.positions.cpu().numpy() + 0.5
+            return self.layer(torch.from_numpy(values).to(x.device))
+    return Repaired()
+""",
+        "no gradient for the input": """
+def make_repaired():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.register_buffer("mean", torch.tensor([0.1, 0.2, 0.3, 0.4]))
+            self.register_buffer("positions", torch.arange(4.0))
+        def forward(self, x):
+            return self.layer(x.detach() - self.mean + self.positions + 0.5)
+    return Repaired()
+""",
+        "the offset forgotten": """
+def make_repaired():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.register_buffer("mean", torch.tensor([0.1, 0.2, 0.3, 0.4]))
+            self.register_buffer("positions", torch.arange(4.0))
+        def forward(self, x):
+            return self.layer(x - self.mean + self.positions)
+    return Repaired()
+""",
+        "the mean added": """
+def make_repaired():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.register_buffer("mean", torch.tensor([0.1, 0.2, 0.3, 0.4]))
+            self.register_buffer("positions", torch.arange(4.0))
+        def forward(self, x):
+            return self.layer(x + self.mean + self.positions + 0.5)
+    return Repaired()
+""",
+        "the layer renamed": """
+def make_repaired():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(4, 4)
+            self.register_buffer("mean", torch.tensor([0.1, 0.2, 0.3, 0.4]))
+            self.register_buffer("positions", torch.arange(4.0))
+        def forward(self, x):
+            return self.linear(x - self.mean + self.positions + 0.5)
+    return Repaired()
+""",
+        "the mean is not a buffer": """
+def make_repaired():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.mean = [0.1, 0.2, 0.3, 0.4]
+            self.register_buffer("positions", torch.arange(4.0))
+        def forward(self, x):
+            return self.layer(x - torch.tensor(self.mean, device=x.device) + self.positions + 0.5)
+    return Repaired()
+""",
+        "float64 until forward": """
+def make_repaired():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.register_buffer("mean", torch.tensor([0.1, 0.2, 0.3, 0.4], dtype=torch.float64))
+            self.register_buffer("positions", torch.arange(4.0))
+        def forward(self, x):
+            return self.layer(x - self.mean.float() + self.positions + 0.5)
+    return Repaired()
+""",
+        "trained by accident": """
+def make_repaired():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.mean = nn.Parameter(torch.tensor([0.1, 0.2, 0.3, 0.4]), requires_grad=True)
+            self.register_buffer("positions", torch.arange(4.0))
+        def forward(self, x):
+            return self.layer(x - self.mean + self.positions + 0.5)
+    return Repaired()
+""",
+        "without gradients": """
+def make_repaired():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.register_buffer("mean", torch.tensor([0.1, 0.2, 0.3, 0.4]))
+            self.register_buffer("positions", torch.arange(4.0))
+        def forward(self, x):
+            with torch.no_grad():
+                return self.layer(x - self.mean + self.positions + 0.5)
+    return Repaired()
+""",
     },
     "ex03-task3": {
         "no attributes": """
@@ -116,6 +417,126 @@ def strangers(model, device):
             if isinstance(value, torch.Tensor):
                 found.append((f"{prefix}.{name}" if prefix else name, value))
     return sorted(name for name, tensor in found if str(tensor.device) != str(device))
+""",
+        "the state_dict and attributes": """
+def strangers(model, device):
+    wanted = torch.device(device).type
+    found = list(model.state_dict().items())
+    for prefix, module in model.named_modules():
+        for name, value in vars(module).items():
+            if isinstance(value, torch.Tensor):
+                found.append((f"{prefix}.{name}" if prefix else name, value))
+    return sorted(name for name, tensor in found if tensor.device.type != wanted)
+""",
+        "not sorted": """
+def strangers(model, device):
+    wanted = torch.device(device).type
+    found = [*model.named_parameters(), *model.named_buffers()]
+    for prefix, module in model.named_modules():
+        for name, value in vars(module).items():
+            if isinstance(value, torch.Tensor):
+                found.append((f"{prefix}.{name}" if prefix else name, value))
+    return [name for name, tensor in found if tensor.device.type != wanted]
+""",
+        "names that begin with a dot": """
+def strangers(model, device):
+    wanted = torch.device(device).type
+    found = [*model.named_parameters(), *model.named_buffers()]
+    for prefix, module in model.named_modules():
+        for name, value in vars(module).items():
+            if isinstance(value, torch.Tensor):
+                found.append((f"{prefix}.{name}", value))
+    return sorted(name for name, tensor in found if tensor.device.type != wanted)
+""",
+        "attributes without their module's name": """
+def strangers(model, device):
+    wanted = torch.device(device).type
+    found = [*model.named_parameters(), *model.named_buffers()]
+    for prefix, module in model.named_modules():
+        for name, value in vars(module).items():
+            if isinstance(value, torch.Tensor):
+                found.append((name, value))
+    return sorted(name for name, tensor in found if tensor.device.type != wanted)
+""",
+        "those at home": """
+def strangers(model, device):
+    wanted = torch.device(device).type
+    found = [*model.named_parameters(), *model.named_buffers()]
+    for prefix, module in model.named_modules():
+        for name, value in vars(module).items():
+            if isinstance(value, torch.Tensor):
+                found.append((f"{prefix}.{name}" if prefix else name, value))
+    return sorted(name for name, tensor in found if tensor.device.type == wanted)
+""",
+        "device compared with text": """
+def strangers(model, device):
+    wanted = device
+    found = [*model.named_parameters(), *model.named_buffers()]
+    for prefix, module in model.named_modules():
+        for name, value in vars(module).items():
+            if isinstance(value, torch.Tensor):
+                found.append((f"{prefix}.{name}" if prefix else name, value))
+    return sorted(name for name, tensor in found if tensor.device != wanted)
+""",
+        "the text of the device": """
+def strangers(model, device):
+    wanted = str(device)
+    found = [*model.named_parameters(), *model.named_buffers()]
+    for prefix, module in model.named_modules():
+        for name, value in vars(module).items():
+            if isinstance(value, torch.Tensor):
+                found.append((f"{prefix}.{name}" if prefix else name, value))
+    return sorted(name for name, tensor in found if tensor.device.type != wanted)
+""",
+        "children only": """
+def strangers(model, device):
+    wanted = torch.device(device).type
+    found = [*model.named_parameters(), *model.named_buffers()]
+    for prefix, module in [("", model), *model.named_children()]:
+        for name, value in vars(module).items():
+            if isinstance(value, torch.Tensor):
+                found.append((f"{prefix}.{name}" if prefix else name, value))
+    return sorted(name for name, tensor in found if tensor.device.type != wanted)
+""",
+        "no parameters": """
+def strangers(model, device):
+    wanted = torch.device(device).type
+    found = [*model.named_buffers()]
+    for prefix, module in model.named_modules():
+        for name, value in vars(module).items():
+            if isinstance(value, torch.Tensor):
+                found.append((f"{prefix}.{name}" if prefix else name, value))
+    return sorted(name for name, tensor in found if tensor.device.type != wanted)
+""",
+        "slots": """
+def strangers(model, device):
+    wanted = torch.device(device).type
+    found = [*model.named_parameters(), *model.named_buffers()]
+    for prefix, module in model.named_modules():
+        for name, value in module._parameters.items():
+            if isinstance(value, torch.Tensor):
+                found.append((f"{prefix}.{name}" if prefix else name, value))
+    return sorted(name for name, tensor in found if tensor.device.type != wanted)
+""",
+        "pairs": """
+def strangers(model, device):
+    wanted = torch.device(device).type
+    found = [*model.named_parameters(), *model.named_buffers()]
+    for prefix, module in model.named_modules():
+        for name, value in vars(module).items():
+            if isinstance(value, torch.Tensor):
+                found.append((f"{prefix}.{name}" if prefix else name, value))
+    return sorted((name, tensor.device.type) for name, tensor in found if tensor.device.type != wanted)
+""",
+        "trainable ones alone": """
+def strangers(model, device):
+    wanted = torch.device(device).type
+    found = [*model.named_parameters(), *model.named_buffers()]
+    for prefix, module in model.named_modules():
+        for name, value in vars(module).items():
+            if isinstance(value, torch.Tensor):
+                found.append((f"{prefix}.{name}" if prefix else name, value))
+    return sorted(name for name, tensor in found if tensor.requires_grad and tensor.device.type != wanted)
 """,
     },
     "ex03-task4": {
@@ -184,6 +605,210 @@ def train_epoch(model, batches, optimizer, device):
         loss.backward()
         optimizer.step()
     return loss.item()
+""",
+        "the graph of each step is kept": """
+def train_epoch(model, batches, optimizer, device):
+    total = torch.zeros((), device=device)
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        total += loss
+    return (total / len(batches)).item()
+""",
+        "a list of losses with their graphs": """
+def train_epoch(model, batches, optimizer, device):
+    losses = []
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        losses.append(loss)
+    return torch.stack(losses).mean().item()
+""",
+        "reads them all at the end": """
+def train_epoch(model, batches, optimizer, device):
+    losses = []
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+    return sum(loss.item() for loss in losses) / len(losses)
+""",
+        "over the CPU": """
+def train_epoch(model, batches, optimizer, device):
+    total = 0.0
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        total += loss.detach().cpu()
+    return float(total / len(batches))
+""",
+        "by NumPy": """
+def train_epoch(model, batches, optimizer, device):
+    total = 0.0
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        total += loss.detach().cpu().numpy()
+    return float(total / len(batches))
+""",
+        "a tensor": """
+def train_epoch(model, batches, optimizer, device):
+    total = torch.zeros((), device=device)
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        total += loss.detach()
+    return (total / len(batches))
+""",
+        "mean over examples": """
+def train_epoch(model, batches, optimizer, device):
+    total = torch.zeros((), device=device)
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        total += loss.detach() * len(x)
+    return (total / sum(len(x) for x, _ in batches)).item()
+""",
+        "synchronises each step": """
+def train_epoch(model, batches, optimizer, device):
+    total = torch.zeros((), device=device)
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        if device.type == "mps":
+            torch.mps.synchronize()
+        total += loss.detach()
+    return (total / len(batches)).item()
+""",
+        "prints each loss": """
+def train_epoch(model, batches, optimizer, device):
+    total = torch.zeros((), device=device)
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        print(f"loss {loss:.3f}")
+        total += loss.detach()
+    return (total / len(batches)).item()
+""",
+        "checks for NaN": """
+def train_epoch(model, batches, optimizer, device):
+    total = torch.zeros((), device=device)
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        if torch.isnan(loss):
+            continue
+        loss.backward()
+        optimizer.step()
+        total += loss.detach()
+    return (total / len(batches)).item()
+""",
+        "no step": """
+def train_epoch(model, batches, optimizer, device):
+    total = torch.zeros((), device=device)
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        total += loss.detach()
+    return (total / len(batches)).item()
+""",
+        "on the CPU": """
+def train_epoch(model, batches, optimizer, device):
+    total = torch.zeros((), device="cpu")
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model.cpu()(x), y)
+        loss.backward()
+        optimizer.step()
+        total += loss.detach()
+    return (total / len(batches)).item()
+""",
+        "one copy does not wait": """
+def train_epoch(model, batches, optimizer, device):
+    total = torch.zeros((), device=device)
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device, non_blocking=True))
+        loss.backward()
+        optimizer.step()
+        total += loss.detach()
+    return (total / len(batches)).item()
+""",
+        "the gradient cut off": """
+def train_epoch(model, batches, optimizer, device):
+    total = torch.zeros((), device=device)
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss = loss.detach().requires_grad_()
+        loss.backward()
+        optimizer.step()
+        total += loss.detach()
+    return (total / len(batches)).item()
+""",
+        "the loss after the step": """
+def train_epoch(model, batches, optimizer, device):
+    total = torch.zeros((), device=device)
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        total += nn.functional.cross_entropy(model(x.to(device)), y.to(device)).detach()
+    return (total / len(batches)).item()
+""",
+        "another loss": """
+def train_epoch(model, batches, optimizer, device):
+    total = torch.zeros((), device=device)
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.nll_loss(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        total += loss.detach()
+    return (total / len(batches)).item()
+""",
+        "stops early": """
+def train_epoch(model, batches, optimizer, device):
+    total = torch.zeros((), device=device)
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        total += loss.detach()
+        break
+    return (total / len(batches)).item()
+""",
+        "a list of numbers": """
+def train_epoch(model, batches, optimizer, device):
+    losses = []
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+    return torch.stack(losses).tolist()
 """,
     },
 }

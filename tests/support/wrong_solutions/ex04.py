@@ -43,6 +43,106 @@ def summarise(times_s):
         first = third = times_s[1]
     return {"median_s": median, "iqr_s": third - first if len(times_s) > 2 else 0.0}
 """,
+        "sorts the caller's list": """
+def summarise(times_s):
+    times_s.sort()
+    if not times_s:
+        raise ValueError("empty")
+    if len(times_s) == 1:
+        return {"median_s": times_s[0], "iqr_s": 0.0}
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    return {"median_s": median, "iqr_s": third - first}
+""",
+        "no readings give None": """
+def summarise(times_s):
+    if not times_s:
+        return None
+    if len(times_s) == 1:
+        return {"median_s": times_s[0], "iqr_s": 0.0}
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    return {"median_s": median, "iqr_s": third - first}
+""",
+        "an IndexError for none": """
+def summarise(times_s):
+    if len(times_s) == 1 or times_s[0] is None:
+        return {"median_s": times_s[0], "iqr_s": 0.0}
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    return {"median_s": median, "iqr_s": third - first}
+""",
+        "a TypeError for none": """
+def summarise(times_s):
+    if not times_s:
+        raise TypeError("empty")
+    if len(times_s) == 1:
+        return {"median_s": times_s[0], "iqr_s": 0.0}
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    return {"median_s": median, "iqr_s": third - first}
+""",
+        "one reading is its own spread": """
+def summarise(times_s):
+    if not times_s:
+        raise ValueError("empty")
+    if len(times_s) == 1:
+        return {"median_s": times_s[0], "iqr_s": times_s[0]}
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    return {"median_s": median, "iqr_s": third - first}
+""",
+        "one reading has no number": """
+def summarise(times_s):
+    if not times_s:
+        raise ValueError("empty")
+    if len(times_s) == 1:
+        return {"median_s": times_s[0], "iqr_s": None}
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    return {"median_s": median, "iqr_s": third - first}
+""",
+        "standard deviation": """
+def summarise(times_s):
+    if not times_s:
+        raise ValueError("empty")
+    if len(times_s) == 1:
+        return {"median_s": times_s[0], "iqr_s": 0.0}
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    return {"median_s": median, "iqr_s": statistics.stdev(times_s)}
+""",
+        "half the range": """
+def summarise(times_s):
+    if not times_s:
+        raise ValueError("empty")
+    if len(times_s) == 1:
+        return {"median_s": times_s[0], "iqr_s": 0.0}
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    return {"median_s": median, "iqr_s": (third - first) / 2}
+""",
+        "milliseconds": """
+def summarise(times_s):
+    if not times_s:
+        raise ValueError("empty")
+    if len(times_s) == 1:
+        return {"median_s": times_s[0], "iqr_s": 0.0}
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    return {"median_s": 1e3 * median, "iqr_s": 1e3 * (third - first)}
+""",
+        "a pair": """
+def summarise(times_s):
+    if not times_s:
+        raise ValueError("empty")
+    if len(times_s) == 1:
+        return {"median_s": times_s[0], "iqr_s": 0.0}
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    return (median, third - first)
+""",
+        "not sorted": """
+def summarise(times_s):
+    if len(times_s) == 0:
+        raise ValueError
+    def at(share):
+        place = share * (len(times_s) - 1)
+        low = int(place)
+        high = min(low + 1, len(times_s) - 1)
+        return times_s[low] + (place - low) * (times_s[high] - times_s[low])
+    return {"median_s": at(0.5), "iqr_s": at(0.75) - at(0.25)}
+""",
     },
     "ex04-task2": {
         "never waits": """
@@ -111,6 +211,197 @@ def time_calls(fn, synchronize, clock, warmup, repetitions):
         times_s.append(clock() - start)
     return times_s
 """,
+        "all at once, divided": """
+def time_calls(fn, synchronize, clock, warmup, repetitions):
+    if repetitions < 1:
+        raise ValueError
+    for _ in range(warmup):
+        fn()
+    synchronize()
+    start = clock()
+    for _ in range(repetitions):
+        fn()
+    synchronize()
+    return [(clock() - start) / repetitions] * repetitions
+""",
+        "the clock before the wait": """
+def time_calls(fn, synchronize, clock, warmup, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+    for _ in range(warmup):
+        fn()
+    times_s = []
+    for _ in range(repetitions):
+        start = clock()
+        synchronize()
+        fn()
+        synchronize()
+        times_s.append(clock() - start)
+    return times_s
+""",
+        "does not wait at the end": """
+def time_calls(fn, synchronize, clock, warmup, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+    for _ in range(warmup):
+        fn()
+    times_s = []
+    for _ in range(repetitions):
+        synchronize()
+        start = clock()
+        fn()
+        times_s.append(clock() - start)
+    return times_s
+""",
+        "one warm-up, always": """
+def time_calls(fn, synchronize, clock, warmup, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+    fn()
+    times_s = []
+    for _ in range(repetitions):
+        synchronize()
+        start = clock()
+        fn()
+        synchronize()
+        times_s.append(clock() - start)
+    return times_s
+""",
+        "one warm-up too many": """
+def time_calls(fn, synchronize, clock, warmup, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+    for _ in range(warmup + 1):
+        fn()
+    times_s = []
+    for _ in range(repetitions):
+        synchronize()
+        start = clock()
+        fn()
+        synchronize()
+        times_s.append(clock() - start)
+    return times_s
+""",
+        "the median": """
+def time_calls(fn, synchronize, clock, warmup, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+    for _ in range(warmup):
+        fn()
+    times_s = []
+    for _ in range(repetitions):
+        synchronize()
+        start = clock()
+        fn()
+        synchronize()
+        times_s.append(clock() - start)
+    return statistics.median(times_s)
+""",
+        "the times since the beginning": """
+def time_calls(fn, synchronize, clock, warmup, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+    for _ in range(warmup):
+        fn()
+    times_s = []
+    synchronize()
+    start = clock()
+    for _ in range(repetitions):
+        fn()
+        synchronize()
+        times_s.append(clock() - start)
+    return times_s
+""",
+        "milliseconds": """
+def time_calls(fn, synchronize, clock, warmup, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+    for _ in range(warmup):
+        fn()
+    times_s = []
+    for _ in range(repetitions):
+        synchronize()
+        start = clock()
+        fn()
+        synchronize()
+        times_s.append(1000 * (clock() - start))
+    return times_s
+""",
+        "calls twice for a reading": """
+def time_calls(fn, synchronize, clock, warmup, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+    for _ in range(warmup):
+        fn()
+    times_s = []
+    for _ in range(repetitions):
+        synchronize()
+        start = clock()
+        fn()
+        fn()
+        synchronize()
+        times_s.append(clock() - start)
+    return times_s
+""",
+        "an empty list for zero": """
+def time_calls(fn, synchronize, clock, warmup, repetitions):
+    if repetitions < 1:
+        return []
+    for _ in range(warmup):
+        fn()
+    times_s = []
+    for _ in range(repetitions):
+        synchronize()
+        start = clock()
+        fn()
+        synchronize()
+        times_s.append(clock() - start)
+    return times_s
+""",
+        "zero alone is refused": """
+def time_calls(fn, synchronize, clock, warmup, repetitions):
+    if repetitions == 0:
+        raise ValueError("at least 1")
+    for _ in range(warmup):
+        fn()
+    times_s = []
+    for _ in range(max(repetitions, 1)):
+        synchronize()
+        start = clock()
+        fn()
+        synchronize()
+        times_s.append(clock() - start)
+    return times_s
+""",
+        "the first reading thrown away": """
+def time_calls(fn, synchronize, clock, warmup, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+    for _ in range(warmup):
+        fn()
+    times_s = []
+    for _ in range(repetitions):
+        synchronize()
+        start = clock()
+        fn()
+        synchronize()
+        times_s.append(clock() - start)
+    return times_s[1:]
+""",
+        "waits after the warm-up only": """
+def time_calls(fn, synchronize, clock, warmup, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+    for _ in range(warmup):
+        fn()
+    synchronize()
+    times_s = []
+    for _ in range(repetitions):
+        start = clock()
+        fn()
+        times_s.append(clock() - start)
+    return times_s
+""",
     },
     "ex04-task3": {
         "judges by the fastest reading": """
@@ -158,37 +449,578 @@ def find_flaw(times_s, flop, peak_flops):
     first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
     return "wide spread" if third - first > median / 4 else "fine"
 """,
+        "compared with the fastest of the others": """
+import statistics
+
+
+def find_flaw(t, flop, peak):
+    if flop / max(t) > peak:
+        return "implausible"
+    if len(t) > 1 and t[0] > 3 * min(t[1:]):
+        return "first call counted"
+    if len(t) < 5:
+        return "too few"
+    q = statistics.quantiles(t, n=4, method="inclusive")
+    return "wide spread" if q[2] - q[0] > q[1] / 4 else "fine"
+""",
+        "the median reading has to be plausible": """
+def find_flaw(times_s, flop, peak_flops):
+    if flop / statistics.median(times_s) > peak_flops:
+        return "implausible"
+    if len(times_s) > 1 and times_s[0] > 3 * statistics.median(times_s[1:]):
+        return "first call counted"
+    if len(times_s) < 5:
+        return "too few"
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    if third - first > median / 4:
+        return "wide spread"
+    return "fine"
+""",
+        "the first compared with all": """
+def find_flaw(times_s, flop, peak_flops):
+    if flop / max(times_s) > peak_flops:
+        return "implausible"
+    if len(times_s) > 1 and times_s[0] > 3 * statistics.median(times_s):
+        return "first call counted"
+    if len(times_s) < 5:
+        return "too few"
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    if third - first > median / 4:
+        return "wide spread"
+    return "fine"
+""",
+        "compared with the mean of the others": """
+def find_flaw(times_s, flop, peak_flops):
+    if flop / max(times_s) > peak_flops:
+        return "implausible"
+    if len(times_s) > 1 and times_s[0] > 3 * statistics.mean(times_s[1:]):
+        return "first call counted"
+    if len(times_s) < 5:
+        return "too few"
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    if third - first > median / 4:
+        return "wide spread"
+    return "fine"
+""",
+        "3 times is enough": """
+def find_flaw(times_s, flop, peak_flops):
+    if flop / max(times_s) > peak_flops:
+        return "implausible"
+    if len(times_s) > 1 and times_s[0] >= 3 * statistics.median(times_s[1:]):
+        return "first call counted"
+    if len(times_s) < 5:
+        return "too few"
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    if third - first > median / 4:
+        return "wide spread"
+    return "fine"
+""",
+        "5 are too few": """
+def find_flaw(times_s, flop, peak_flops):
+    if flop / max(times_s) > peak_flops:
+        return "implausible"
+    if len(times_s) > 1 and times_s[0] > 3 * statistics.median(times_s[1:]):
+        return "first call counted"
+    if len(times_s) <= 5:
+        return "too few"
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    if third - first > median / 4:
+        return "wide spread"
+    return "fine"
+""",
+        "a quarter is enough": """
+def find_flaw(times_s, flop, peak_flops):
+    if flop / max(times_s) > peak_flops:
+        return "implausible"
+    if len(times_s) > 1 and times_s[0] > 3 * statistics.median(times_s[1:]):
+        return "first call counted"
+    if len(times_s) < 5:
+        return "too few"
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    if third - first >= median / 4:
+        return "wide spread"
+    return "fine"
+""",
+        "the peak itself is implausible": """
+def find_flaw(times_s, flop, peak_flops):
+    if flop / max(times_s) >= peak_flops:
+        return "implausible"
+    if len(times_s) > 1 and times_s[0] > 3 * statistics.median(times_s[1:]):
+        return "first call counted"
+    if len(times_s) < 5:
+        return "too few"
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    if third - first > median / 4:
+        return "wide spread"
+    return "fine"
+""",
+        "the range": """
+def find_flaw(times_s, flop, peak_flops):
+    if flop / max(times_s) > peak_flops:
+        return "implausible"
+    if len(times_s) > 1 and times_s[0] > 3 * statistics.median(times_s[1:]):
+        return "first call counted"
+    if len(times_s) < 5:
+        return "too few"
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    if max(times_s) - min(times_s) > median / 4:
+        return "wide spread"
+    return "fine"
+""",
+        "half of the median": """
+def find_flaw(times_s, flop, peak_flops):
+    if flop / max(times_s) > peak_flops:
+        return "implausible"
+    if len(times_s) > 1 and times_s[0] > 3 * statistics.median(times_s[1:]):
+        return "first call counted"
+    if len(times_s) < 5:
+        return "too few"
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    if third - first > median / 2:
+        return "wide spread"
+    return "fine"
+""",
+        "twice the median": """
+def find_flaw(times_s, flop, peak_flops):
+    if flop / max(times_s) > peak_flops:
+        return "implausible"
+    if len(times_s) > 1 and times_s[0] > 2 * statistics.median(times_s[1:]):
+        return "first call counted"
+    if len(times_s) < 5:
+        return "too few"
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    if third - first > median / 4:
+        return "wide spread"
+    return "fine"
+""",
+        "few before the first call": """
+def find_flaw(times_s, flop, peak_flops):
+    if flop / max(times_s) > peak_flops:
+        return "implausible"
+    if len(times_s) < 5:
+        return "too few"
+    if times_s[0] > 3 * statistics.median(times_s[1:]):
+        return "first call counted"
+    first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+    return "wide spread" if third - first > median / 4 else "fine"
+""",
+        "spread before number": """
+def find_flaw(times_s, flop, peak_flops):
+    if flop / max(times_s) > peak_flops:
+        return "implausible"
+    if len(times_s) > 1 and times_s[0] > 3 * statistics.median(times_s[1:]):
+        return "first call counted"
+    if len(times_s) > 1:
+        first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
+        if third - first > median / 4:
+            return "wide spread"
+    return "too few" if len(times_s) < 5 else "fine"
+""",
+        "exclusive quartiles": """
+def find_flaw(times_s, flop, peak_flops):
+    if flop / max(times_s) > peak_flops:
+        return "implausible"
+    if len(times_s) > 1 and times_s[0] > 3 * statistics.median(times_s[1:]):
+        return "first call counted"
+    if len(times_s) < 5:
+        return "too few"
+    first, median, third = statistics.quantiles(times_s, n=4)
+    if third - first > median / 4:
+        return "wide spread"
+    return "fine"
+""",
     },
     "ex04-task4": {
-        "first win": """
-def crossing(sizes, cpu_s, gpu_s):
-    for size, cpu, gpu in zip(sizes, cpu_s, gpu_s):
-        if gpu < cpu:
-            return size
-    return None
+        "made on the CPU and copied": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n).to(device), torch.rand(n, n).to(device)
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
 """,
-        "equal counts as faster": """
-def crossing(sizes, cpu_s, gpu_s):
-    start = None
-    for size, cpu, gpu in reversed(list(zip(sizes, cpu_s, gpu_s))):
-        if gpu > cpu:
-            break
-        start = size
-    return start
+        "new matrices for each product": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
 """,
-        "last size at which the CPU wins": """
-def crossing(sizes, cpu_s, gpu_s):
-    lost = [size for size, cpu, gpu in zip(sizes, cpu_s, gpu_s) if gpu >= cpu]
-    return lost[-1] if lost else sizes[0]
+        "new matrices for each reading": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+            synchronize()
+            start = clock()
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
 """,
-        "largest size instead of None": """
-def crossing(sizes, cpu_s, gpu_s):
-    start = sizes[-1]
-    for size, cpu, gpu in reversed(list(zip(sizes, cpu_s, gpu_s))):
-        if gpu >= cpu:
-            break
-        start = size
-    return start
+        "the mean": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.mean(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
+""",
+        "the fastest": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = min(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
+""",
+        "the lower of two in the middle": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median_low(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
+""",
+        "no warm-up": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
+""",
+        "does not wait": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            start = clock()
+            a @ b
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
+""",
+        "waits at the end alone": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            start = clock()
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
+""",
+        "waits by reading": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            (a @ b).sum().item()
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
+""",
+        "n cubed": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": n**3 / median_s}
+    return results
+""",
+        "n squared": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**2 / median_s}
+    return results
+""",
+        "GFLOP/s": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s / 1e9}
+    return results
+""",
+        "one matrix": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ a
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            a @ a
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
+""",
+        "elementwise": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a * b
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            a * b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
+""",
+        "half precision": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = (
+            torch.rand(n, n, device=device, dtype=torch.float16),
+            torch.rand(n, n, device=device, dtype=torch.float16),
+        )
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
+""",
+        "sorted sizes": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sorted(sizes):
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
+""",
+        "a list of results": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return list(results.values())
+""",
+        "one reading more": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ b
+        times_s = []
+        for _ in range(repetitions + 1):
+            synchronize()
+            start = clock()
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
+""",
+        "all at once, divided": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ b
+        synchronize()
+        start = clock()
+        for _ in range(repetitions):
+            a @ b
+        synchronize()
+        median_s = (clock() - start) / repetitions
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
+""",
+        "its own clock": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = time.perf_counter()
+            a @ b
+            synchronize()
+            times_s.append(time.perf_counter() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
+""",
+        "the CPU always": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    for n in sizes:
+        a, b = torch.rand(n, n, device="cpu"), torch.rand(n, n, device="cpu")
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
+""",
+        "one pair of matrices for all sizes": """
+def measure_products(sizes, device, repetitions, synchronize, clock):
+    results = {}
+    n = max(sizes)
+    a, b = torch.rand(n, n, device=device), torch.rand(n, n, device=device)
+    for n in sizes:
+        a @ b
+        times_s = []
+        for _ in range(repetitions):
+            synchronize()
+            start = clock()
+            a @ b
+            synchronize()
+            times_s.append(clock() - start)
+        median_s = statistics.median(times_s)
+        results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
+    return results
 """,
     },
 }
