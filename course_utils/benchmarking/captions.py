@@ -104,7 +104,8 @@ def raw_times_caption(timings: Sequence[Timing]) -> str:
     return " ".join(
         f"{timing.label} on {timing.device}: {len(timing.times_s)} readings from "
         f"{format_duration(min(timing.times_s))} to {format_duration(max(timing.times_s))}; "
-        f"half of them lie within {format_duration(timing.iqr_s)} around the median {format_duration(timing.median_s)}."
+        f"the median is {format_duration(timing.median_s)}, and the middle half lies between "
+        f"{format_duration(timing.quartiles_s[0])} and {format_duration(timing.quartiles_s[1])}."
         for timing in timings
     )
 

@@ -221,7 +221,7 @@ def plot_number_formats(dtypes: Sequence[torch.dtype], *, title: str) -> Figure:
                     bbox={"facecolor": FACE, "edgecolor": "none", "pad": 1},
                 )
         sentences.append(
-            f"{name}: from {first:.1g} to {info.max:.3g}; neighbours are {info.eps:.2g} of their size apart, "
+            f"{name}: from {first:.1g} to {info.max:.3g}; neighbours are at most {info.eps:.2g} of their size apart, "
             f"and below {info.smallest_normal:.2g} no closer than {first:.1g}."
         )
     axes.set_xlabel("size of the number (log axis)")
