@@ -62,8 +62,6 @@ def test_starters_name_their_task(name):
 
 
 ALL = [variant for name in submissions.EXERCISES for variant in variants(name)]
-# exercises whose visible checks are measured on right solutions too; each has its table
-MEASURED = [name for name in submissions.EXERCISES if table("right", name)]
 # at most this share of an exercise's wrong solutions may pass the visible checks
 SHARE_THAT_SLIPS = 0.05
 
@@ -85,7 +83,7 @@ def test_right_solution_passes_every_check(variant):
     assert failed == [], "\n".join(map(str, failed))
 
 
-@pytest.mark.parametrize("name", MEASURED)
+@pytest.mark.parametrize("name", submissions.EXERCISES)
 def test_visible_checks_find_what_is_wrong(name):
     """At most one in twenty wrong solutions passes the visible checks, and none the hidden ones."""
     judged = {variant: one for variant, one in judge_all(name)[0].items() if variant.kind == "wrong"}
@@ -114,14 +112,12 @@ def test_variants_touch_no_other_task(name):
 
 @pytest.mark.parametrize("name", submissions.EXERCISES)
 def test_enough_variants_of_each_task(name):
-    """For each task at least three wrong solutions are kept; where right ones are kept, six wrong and five right."""
-    tasks = set(submissions.solution_cells(submissions.source_notebook(name)))
-    least = {"wrong": 6, "right": 5} if name in MEASURED else {"wrong": 3}
+    """For each task at least six wrong solutions and five right ones are kept."""
+    wrong, right = table("wrong", name), table("right", name)
 
-    for kind, number in least.items():
-        kept = table(kind, name)
-        assert set(kept) == tasks
-        assert {grade_id: len(found) for grade_id, found in kept.items() if len(found) < number} == {}, kind
+    assert set(wrong) == set(right) == set(submissions.solution_cells(submissions.source_notebook(name)))
+    assert [grade_id for grade_id, kept in wrong.items() if len(kept) < 6] == []
+    assert [grade_id for grade_id, kept in right.items() if len(kept) < 5] == []
 
 
 def test_release_is_fresh(tmp_path):

@@ -25,6 +25,8 @@ USING_THE_DEVICE = (
     "01_unified_memory",
     "02_installing_mps",
     "04_measuring_time",
+    "07_fallback",
+    "09_memory_budget",
     "10_from_mac_to_cloud",
 )
 # what an output must not say where the device is a real one

@@ -32,6 +32,44 @@ def what_happens(kind, fallback, warned_before):
         return "raises"
     return "runs on the CPU silently" if warned_before else "runs on the CPU with a warning"
 """,
+        "raises whenever something is missing": """
+def what_happens(kind, fallback, warned_before):
+    if kind == "missing":
+        return "raises"
+    if kind == "native":
+        return "runs on MPS"
+    return "runs on the CPU silently" if warned_before else "runs on the CPU with a warning"
+""",
+        "always on the CPU never warns": """
+def what_happens(kind, fallback, warned_before):
+    if kind == "native":
+        return "runs on MPS"
+    if kind == "always on the CPU":
+        return "runs on the CPU silently"
+    if not fallback:
+        return "raises"
+    return "runs on the CPU silently" if warned_before else "runs on the CPU with a warning"
+""",
+        "always on the CPU raises without the variable, silently with it": """
+def what_happens(kind, fallback, warned_before):
+    if kind == "native":
+        return "runs on MPS"
+    if not fallback:
+        return "raises"
+    if kind == "missing" and not warned_before:
+        return "runs on the CPU with a warning"
+    return "runs on the CPU silently"
+""",
+        "a warning decides first": """
+def what_happens(kind, fallback, warned_before):
+    if kind == "native":
+        return "runs on MPS"
+    if warned_before:
+        return "runs on the CPU silently"
+    if kind == "missing" and not fallback:
+        return "raises"
+    return "runs on the CPU with a warning"
+""",
     },
     "ex07-task2": {
         "order ignored": """
@@ -80,29 +118,127 @@ def fallback_is_on(events):
             return value == "1"
     return False
 """,
+        "a word raises at once": """
+def fallback_is_on(events):
+    value = 0
+    for what, argument in events:
+        if what == "set":
+            value = int(argument)
+        elif what == "import" and argument == "torch":
+            return value != 0
+    return False
+""",
+        "a word is off": """
+def fallback_is_on(events):
+    value = "0"
+    for what, argument in events:
+        if what == "set":
+            value = argument
+        elif what == "import" and argument == "torch":
+            return value.isdigit() and int(value) != 0
+    return False
+""",
+        "on without an import": """
+def fallback_is_on(events):
+    value = "0"
+    for what, argument in events:
+        if what == "set":
+            value = argument
+        elif what == "import" and argument == "torch":
+            break
+    return int(value) != 0
+""",
+        "the first value counts": """
+def fallback_is_on(events):
+    value = None
+    for what, argument in events:
+        if what == "set" and value is None:
+            value = argument
+        elif what == "import" and argument == "torch":
+            return int(value or 0) != 0
+    return False
+""",
+        "any value but the text 0": """
+def fallback_is_on(events):
+    value = "0"
+    for what, argument in events:
+        if what == "set":
+            value = argument
+        elif what == "import" and argument == "torch":
+            int(value)
+            return value != "0"
+    return False
+""",
     },
-    "ex07-task3": {
+    "ex07-task3-margin": {
         "the missing operator itself": """
-def shuffle_channels(x, groups):
-    return nn.functional.channel_shuffle(x, groups)
+def margin_loss(scores, labels):
+    return nn.functional.multi_margin_loss(scores, labels)
 """,
-        "groups and channels exchanged": """
-def shuffle_channels(x, groups):
-    batch, channels, height, width = x.shape
-    table = x.reshape(batch, channels // groups, groups, height, width)
-    return table.transpose(1, 2).reshape(batch, channels, height, width)
+        "a detour by hand": """
+def margin_loss(scores, labels):
+    return nn.functional.multi_margin_loss(scores.cpu(), labels.cpu()).to(scores.device)
 """,
-        "no transpose": """
-def shuffle_channels(x, groups):
-    batch, channels, height, width = x.shape
-    return x.reshape(batch, groups, channels // groups, height, width).reshape(batch, channels, height, width)
+        "over NumPy": """
+def margin_loss(scores, labels):
+    import numpy as np
+    s, y = scores.detach().cpu().numpy(), labels.cpu().numpy()
+    right = s[np.arange(len(s)), y][:, None]
+    loss = (np.maximum(0, 1 + s - right).sum(1) - 1).mean() / s.shape[1]
+    return torch.tensor(loss, dtype=scores.dtype, device=scores.device, requires_grad=True)
 """,
-        "needs contiguous memory": """
-def shuffle_channels(x, groups):
-    batch, channels, height, width = x.shape
-    table = torch.as_strided(x, (batch, groups, channels // groups, height, width),
-                             (channels * height * width, channels // groups * height * width, height * width, width, 1))
-    return table.transpose(1, 2).reshape(batch, channels, height, width)
+        "the right class counts": """
+def margin_loss(scores, labels):
+    right = scores.gather(1, labels[:, None])
+    return (1 + scores - right).clamp(min=0).sum(dim=1).mean() / scores.shape[1]
+""",
+        "divided by C - 1": """
+def margin_loss(scores, labels):
+    right = scores.gather(1, labels[:, None])
+    return ((1 + scores - right).clamp(min=0).sum(dim=1) - 1).mean() / (scores.shape[1] - 1)
+""",
+        "not divided by C": """
+def margin_loss(scores, labels):
+    right = scores.gather(1, labels[:, None])
+    return ((1 + scores - right).clamp(min=0).sum(dim=1) - 1).mean()
+""",
+        "the sum over rows": """
+def margin_loss(scores, labels):
+    right = scores.gather(1, labels[:, None])
+    return ((1 + scores - right).clamp(min=0).sum(dim=1) - 1).sum() / scores.shape[1]
+""",
+        "no gradient through the right class": """
+def margin_loss(scores, labels):
+    right = scores.detach().gather(1, labels[:, None])
+    return ((1 + scores - right).clamp(min=0).sum(dim=1) - 1).mean() / scores.shape[1]
+""",
+        "cut off from the gradient": """
+def margin_loss(scores, labels):
+    scores = scores.detach()
+    right = scores.gather(1, labels[:, None])
+    loss = ((1 + scores - right).clamp(min=0).sum(dim=1) - 1).mean() / scores.shape[1]
+    return loss.requires_grad_()
+""",
+        "a mask of booleans, which waits": """
+def margin_loss(scores, labels):
+    right = scores.gather(1, labels[:, None])
+    margins = (1 + scores - right).clamp(min=0)
+    other = torch.arange(scores.shape[1], device=scores.device) != labels[:, None]
+    return margins[other].sum() / scores.numel()
+""",
+        "labels read one by one": """
+def margin_loss(scores, labels):
+    total = 0
+    for row, label in zip(scores, labels):
+        margins = (1 + row - row[label.item()]).clamp(min=0)
+        total = total + margins.sum() - 1
+    return total / scores.numel()
+""",
+        "the largest violation only": """
+def margin_loss(scores, labels):
+    right = scores.gather(1, labels[:, None])
+    others = scores.scatter(1, labels[:, None], float("-inf"))
+    return (1 + others.max(dim=1).values - right[:, 0]).clamp(min=0).mean() / scores.shape[1]
 """,
     },
     "ex07-task4": {
@@ -130,6 +266,146 @@ def pair_distances(x):
 def pair_distances(x):
     rows, columns = torch.triu_indices(len(x), len(x), offset=1, device=x.device)
     return torch.linalg.vector_norm(x.detach()[rows] - x[columns], dim=1)
+""",
+        "a detour by hand": """
+def pair_distances(x):
+    return torch.pdist(x.cpu()).to(x.device)
+""",
+        "over NumPy": """
+def pair_distances(x):
+    import numpy as np
+    a = x.detach().cpu().numpy()
+    i, j = np.triu_indices(len(a), 1)
+    return torch.from_numpy(np.linalg.norm(a[i] - a[j], axis=1)).to(x.device)
+""",
+        "every pair twice": """
+def pair_distances(x):
+    n = len(x)
+    rows, columns = (
+        [i for i in range(n) for j in range(n) if i != j],
+        [j for i in range(n) for j in range(n) if i != j],
+    )
+    return torch.linalg.vector_norm(x[rows] - x[columns], dim=1)
+""",
+        "the sum of absolute differences": """
+def pair_distances(x):
+    rows, columns = torch.triu_indices(len(x), len(x), offset=1, device=x.device)
+    return (x[rows] - x[columns]).abs().sum(dim=1)
+""",
+        "the diagonal too": """
+def pair_distances(x):
+    rows, columns = torch.triu_indices(len(x), len(x), offset=0, device=x.device)
+    return torch.linalg.vector_norm(x[rows] - x[columns], dim=1)
+""",
+        "neighbours only": """
+def pair_distances(x):
+    return torch.linalg.vector_norm(x[1:] - x[:-1], dim=1)
+""",
+        "no gradient": """
+def pair_distances(x):
+    with torch.no_grad():
+        rows, columns = torch.triu_indices(len(x), len(x), offset=1, device=x.device)
+        return torch.linalg.vector_norm(x[rows] - x[columns], dim=1)
+""",
+    },
+    "ex07-task5": {
+        "forward only": """
+def detours(function, x):
+    with mps_or_emulated(fallback=True) as mps:
+        function(x.to(mps.device))
+        events = mps.ledger().fallbacks
+    found = {}
+    for f in events:
+        found[f.operator] = found.get(f.operator, 0) + f.n_bytes
+    return found
+""",
+        "read before the backward pass": """
+def detours(function, x):
+    with mps_or_emulated(fallback=True) as mps:
+        result = function(x.to(mps.device).requires_grad_())
+        events = mps.ledger().fallbacks
+        result.sum().backward()
+    found = {}
+    for f in events:
+        found[f.operator] = found.get(f.operator, 0) + f.n_bytes
+    return found
+""",
+        "the last detour replaces the ones before": """
+def detours(function, x):
+    with mps_or_emulated(fallback=True) as mps:
+        function(x.to(mps.device).requires_grad_()).sum().backward()
+        events = mps.ledger().fallbacks
+    return {f.operator: f.n_bytes for f in events}
+""",
+        "how often, not how much": """
+def detours(function, x):
+    with mps_or_emulated(fallback=True) as mps:
+        function(x.to(mps.device).requires_grad_()).sum().backward()
+        events = mps.ledger().fallbacks
+    found = {}
+    for f in events:
+        found[f.operator] = found.get(f.operator, 0) + 1
+    return found
+""",
+        "all copies": """
+def detours(function, x):
+    with mps_or_emulated(fallback=True) as mps:
+        function(x.to(mps.device).requires_grad_()).sum().backward()
+        copies = mps.ledger().copies
+    found = {}
+    for c in copies:
+        found[c.cause] = found.get(c.cause, 0) + c.n_bytes
+    return found
+""",
+        "without the fallback": """
+def detours(function, x):
+    with mps_or_emulated() as mps:
+        function(x.to(mps.device).requires_grad_()).sum().backward()
+        events = mps.ledger().fallbacks
+    found = {}
+    for f in events:
+        found[f.operator] = found.get(f.operator, 0) + f.n_bytes
+    return found
+""",
+        "the caller's tensor needs a gradient": """
+def detours(function, x):
+    with mps_or_emulated(fallback=True) as mps:
+        x.requires_grad_()
+        function(x.to(mps.device)).sum().backward()
+        events = mps.ledger().fallbacks
+    found = {}
+    for f in events:
+        found[f.operator] = found.get(f.operator, 0) + f.n_bytes
+    return found
+""",
+        "one sum for all": """
+def detours(function, x):
+    with mps_or_emulated(fallback=True) as mps:
+        function(x.to(mps.device).requires_grad_()).sum().backward()
+        events = mps.ledger().fallbacks
+    return {"bytes": sum(f.n_bytes for f in events)} if events else {}
+""",
+        "one way only": """
+def detours(function, x):
+    with mps_or_emulated(fallback=True) as mps:
+        function(x.to(mps.device).requires_grad_()).sum().backward()
+        copies = mps.ledger().copies
+    found = {}
+    for c in copies:
+        if c.direction == 'to cpu':
+            name = c.cause.removeprefix('fallback of ')
+            found[name] = found.get(name, 0) + c.n_bytes
+    return found
+""",
+        "counted on the CPU": """
+def detours(function, x):
+    with mps_or_emulated(fallback=True) as mps:
+        function(x.clone().requires_grad_()).sum().backward()
+        events = mps.ledger().fallbacks
+    found = {}
+    for f in events:
+        found[f.operator] = found.get(f.operator, 0) + f.n_bytes
+    return found
 """,
     },
 }

@@ -23,41 +23,126 @@ def fixed_bytes(model, optimizer):
     fixed = sum(p.numel() * p.element_size() * (copies if p.requires_grad else 1) for p in model.parameters())
     return fixed + sum(b.numel() * b.element_size() for b in model.buffers())
 """,
+        "the state dict": """
+def fixed_bytes(model, optimizer):
+    copies = {"sgd": 2, "momentum": 3, "adamw": 4}[optimizer]
+    return sum(t.numel() * t.element_size() * copies for t in model.state_dict().values())
+""",
+        "one state for AdamW": """
+def fixed_bytes(model, optimizer):
+    copies = {"sgd": 2, "momentum": 3, "adamw": 3}[optimizer]
+    return sum(p.numel() * p.element_size() * (copies if p.requires_grad else 1) for p in model.parameters())
+""",
+        "frozen ones are left out": """
+def fixed_bytes(model, optimizer):
+    copies = {"sgd": 2, "momentum": 3, "adamw": 4}[optimizer]
+    return sum(p.numel() * p.element_size() * copies for p in model.parameters() if p.requires_grad)
+""",
+        "state in float32": """
+def fixed_bytes(model, optimizer):
+    states = {"sgd": 0, "momentum": 1, "adamw": 2}[optimizer]
+    return sum(
+        p.nbytes + (p.nbytes + 4 * states * p.numel() if p.requires_grad else 0) for p in model.parameters()
+    )
+""",
+        "the size of the first parameter": """
+def fixed_bytes(model, optimizer):
+    copies = {"sgd": 2, "momentum": 3, "adamw": 4}[optimizer]
+    size = next(model.parameters()).element_size()
+    return sum(p.numel() * size * (copies if p.requires_grad else 1) for p in model.parameters())
+""",
     },
     "ex09-task2": {
-        "the request forgotten": """
+        "the request forgotten": r"""
 def read_error(text):
     import re
     units = {"b": 1 / 1024**3, "K": 1 / 1024**2, "M": 1 / 1024, "G": 1}
-    sizes = [float(number) * units[unit[0]] for number, unit in re.findall(r"([\\d.]+) (bytes|[KMG]i?B)", text)]
+    sizes = [float(number) * units[unit[0]] for number, unit in re.findall(r"([\d.]+) (bytes|[KMG]i?B)", text)]
     return {"needed": sizes[0] + sizes[1], "limit": sizes[2], "comfortable": sizes[2] / 1.7}
 """,
-        "units ignored": """
+        "units ignored": r"""
 def read_error(text):
     import re
-    sizes = [float(number) for number, unit in re.findall(r"([\\d.]+) (bytes|[KMG]i?B)", text)]
+    sizes = [float(number) for number, unit in re.findall(r"([\d.]+) (bytes|[KMG]i?B)", text)]
     return {"needed": sizes[0] + sizes[1] + sizes[3], "limit": sizes[2], "comfortable": sizes[2] / 1.7}
 """,
-        "a thousand MB to the GB": """
+        "a thousand MB to the GB": r"""
 def read_error(text):
     import re
     units = {"b": 1e-9, "K": 1e-6, "M": 1e-3, "G": 1}
-    sizes = [float(number) * units[unit[0]] for number, unit in re.findall(r"([\\d.]+) (bytes|[KMG]i?B)", text)]
+    sizes = [float(number) * units[unit[0]] for number, unit in re.findall(r"([\d.]+) (bytes|[KMG]i?B)", text)]
     return {"needed": sizes[0] + sizes[1] + sizes[3], "limit": sizes[2], "comfortable": sizes[2] / 1.7}
 """,
-        "old units only": """
+        "old units only": r"""
 def read_error(text):
     import re
     units = {"M": 1 / 1024, "G": 1}
-    sizes = [float(number) * units[unit[0]] for number, unit in re.findall(r"([\\d.]+) ([MG]B)", text)]
+    sizes = [float(number) * units[unit[0]] for number, unit in re.findall(r"([\d.]+) ([MG]B)", text)]
     return {"needed": sizes[0] + sizes[1] + sizes[3], "limit": sizes[2], "comfortable": sizes[2] / 1.7}
 """,
-        "the limit is comfortable": """
+        "the limit is comfortable": r"""
 def read_error(text):
     import re
     units = {"b": 1 / 1024**3, "K": 1 / 1024**2, "M": 1 / 1024, "G": 1}
-    sizes = [float(number) * units[unit[0]] for number, unit in re.findall(r"([\\d.]+) (bytes|[KMG]i?B)", text)]
+    sizes = [float(number) * units[unit[0]] for number, unit in re.findall(r"([\d.]+) (bytes|[KMG]i?B)", text)]
     return {"needed": sizes[0] + sizes[1] + sizes[3], "limit": sizes[2], "comfortable": sizes[2]}
+""",
+        "other allocations forgotten": r"""
+def read_error(text):
+    import re
+    units = {"b": 1 / 1024**3, "K": 1 / 1024**2, "M": 1 / 1024, "G": 1}
+    sizes = [float(number) * units[unit[0]] for number, unit in re.findall(r"([\d.]+) (bytes|[KMG]i?B)", text)]
+    return {"needed": sizes[0] + sizes[3], "limit": sizes[2], "comfortable": sizes[2] / 1.7}
+""",
+        "times 1.7": r"""
+def read_error(text):
+    import re
+    units = {"b": 1 / 1024**3, "K": 1 / 1024**2, "M": 1 / 1024, "G": 1}
+    sizes = [float(number) * units[unit[0]] for number, unit in re.findall(r"([\d.]+) (bytes|[KMG]i?B)", text)]
+    return {"needed": sizes[0] + sizes[1] + sizes[3], "limit": sizes[2], "comfortable": sizes[2] * 1.7}
+""",
+        "needed is what is missing": r"""
+def read_error(text):
+    import re
+
+    units = {"b": 1 / 1024**3, "K": 1 / 1024**2, "M": 1 / 1024, "G": 1}
+    sizes = [
+        float(number) * units[unit[0]] for number, unit in re.findall(r"([\d.]+) (bytes|[KMG]i?B)", text)
+    ]
+    return {
+        "needed": sizes[0] + sizes[1] + sizes[3] - sizes[2],
+        "limit": sizes[2],
+        "comfortable": sizes[2] / 1.7,
+    }
+""",
+        "GiB is not GB": r"""
+def read_error(text):
+    import re
+    units = {"bytes": 2**-30, "KB": 1e-6, "MB": 1e-3, "GB": 1.0, "KiB": 2**-20, "MiB": 2**-10, "GiB": 1.0}
+    sizes = [float(number) * units[unit] for number, unit in re.findall(r"([\d.]+) (bytes|[KMG]i?B)", text)]
+    return {"needed": sizes[0] + sizes[1] + sizes[3], "limit": sizes[2], "comfortable": sizes[2] / 1.7}
+""",
+        "in MB": r"""
+def read_error(text):
+    import re
+    units = {"b": 1 / 1024**3, "K": 1 / 1024**2, "M": 1 / 1024, "G": 1}
+    sizes = [float(number) * units[unit[0]] for number, unit in re.findall(r"([\d.]+) (bytes|[KMG]i?B)", text)]
+    sizes = [1024 * size for size in sizes]
+    return {"needed": sizes[0] + sizes[1] + sizes[3], "limit": sizes[2], "comfortable": sizes[2] / 1.7}
+""",
+        "kilobytes read as megabytes": r"""
+def read_error(text):
+    import re
+    units = {"b": 1 / 1024**3, "K": 1 / 1024, "M": 1 / 1024, "G": 1}
+    sizes = [float(number) * units[unit[0]] for number, unit in re.findall(r"([\d.]+) (bytes|[KMG]i?B)", text)]
+    return {"needed": sizes[0] + sizes[1] + sizes[3], "limit": sizes[2], "comfortable": sizes[2] / 1.7}
+""",
+        "bytes read as megabytes": r"""
+def read_error(text):
+    import re
+    units = {"b": 1 / 1024, "K": 1 / 1024**2, "M": 1 / 1024, "G": 1}
+    sizes = [float(number) * units[unit[0]] for number, unit in re.findall(r"([\d.]+) (bytes|[KMG]i?B)", text)]
+    return {"needed": sizes[0] + sizes[1] + sizes[3], "limit": sizes[2], "comfortable": sizes[2] / 1.7}
 """,
     },
     "ex09-task3": {
@@ -111,6 +196,54 @@ def pad_batch(sequences, lengths):
         row[: len(sequence)] = sequence[:length]
     return padded
 """,
+        "a length more than needed": """
+def pad_batch(sequences, lengths):
+    longest = max(len(s) for s in sequences)
+    fitting = [length for length in lengths if length > longest]
+    if not fitting:
+        raise ValueError("too long")
+    padded = sequences[0].new_zeros(len(sequences), min(fitting))
+    for row, s in zip(padded, sequences):
+        row[: len(s)] = s
+    return padded
+""",
+        "made on the CPU": """
+def pad_batch(sequences, lengths):
+    longest = max(len(s) for s in sequences)
+    fitting = [length for length in lengths if length >= longest]
+    if not fitting:
+        raise ValueError("too long")
+    padded = torch.zeros(len(sequences), min(fitting), dtype=sequences[0].dtype)
+    for row, s in zip(padded, sequences):
+        row[: len(s)] = s.cpu()
+    return padded
+""",
+        "padded with the last number": """
+def pad_batch(sequences, lengths):
+    longest = max(len(s) for s in sequences)
+    fitting = [length for length in lengths if length >= longest]
+    if not fitting:
+        raise ValueError("too long")
+    n = min(fitting)
+    return torch.stack(
+        [torch.cat([s, s[-1:].repeat(n - len(s))]) if len(s) else s.new_zeros(n) for s in sequences]
+    )
+""",
+        "zeros in front": """
+def pad_batch(sequences, lengths):
+    longest = max(len(s) for s in sequences)
+    fitting = [length for length in lengths if length >= longest]
+    if not fitting:
+        raise ValueError("too long")
+    n = min(fitting)
+    return torch.stack([nn.functional.pad(s, (n - len(s), 0)) for s in sequences])
+""",
+        "an IndexError": """
+def pad_batch(sequences, lengths):
+    longest = max(len(s) for s in sequences)
+    length = sorted(n for n in lengths if n >= longest)[0]
+    return torch.stack([nn.functional.pad(s, (0, length - len(s))) for s in sequences])
+""",
     },
     "ex09-task4": {
         "parameters counted": """
@@ -151,6 +284,125 @@ def activation_bytes(model, x):
 def activation_bytes(model, x):
     output = model(x)
     return output.numel() * output.element_size()
+""",
+        "leaf tensors are left out": """
+def activation_bytes(model, x):
+    saved = {}
+    def pack(tensor):
+        if not tensor.is_leaf:
+            saved[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        output = model(x)
+    return sum(saved.values())
+""",
+        "parameters known by identity": """
+def activation_bytes(model, x):
+    own = {id(parameter) for parameter in model.parameters()}
+    saved = {}
+    def pack(tensor):
+        if id(tensor) not in own:
+            saved[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        output = model(x)
+    return sum(saved.values())
+""",
+        "outputs of all layers": """
+def activation_bytes(model, x):
+    total, handles = [], []
+    for module in model.modules():
+        if not list(module.children()):
+            handles.append(module.register_forward_hook(lambda m, i, o: total.append(o.nbytes)))
+    model(x)
+    for handle in handles:
+        handle.remove()
+    return sum(total)
+""",
+        "without gradients": """
+def activation_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    saved = {}
+    def pack(tensor):
+        if tensor.untyped_storage().data_ptr() not in own:
+            saved[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+    with torch.no_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        output = model(x)
+    return sum(saved.values())
+""",
+        "the size of all parameters is subtracted": """
+def activation_bytes(model, x):
+    saved = {}
+    def pack(tensor):
+        saved[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        output = model(x)
+    return sum(saved.values()) - sum(p.nbytes for p in model.parameters())
+""",
+    },
+    "ex09-task5": {
+        "nothing done": """
+def lean(model, x):
+    return model(x)
+""",
+        "no gradients recorded": """
+def lean(model, x):
+    with torch.no_grad():
+        return model(x)
+""",
+        "one checkpoint around everything": """
+from torch.utils.checkpoint import checkpoint
+
+def lean(model, x):
+    return checkpoint(model, x, use_reentrant=False)
+""",
+        "the reentrant kind": """
+from torch.utils.checkpoint import checkpoint
+
+def lean(model, x):
+    for block in model:
+        x = checkpoint(block, x, use_reentrant=True)
+    return x
+""",
+        "cut between the blocks": """
+from torch.utils.checkpoint import checkpoint
+
+def lean(model, x):
+    for block in model:
+        x = checkpoint(block, x.detach(), use_reentrant=False)
+    return x
+""",
+        "two parts": """
+from torch.utils.checkpoint import checkpoint_sequential
+
+def lean(model, x):
+    return checkpoint_sequential(model, 2, x, use_reentrant=False)
+""",
+        "random numbers are not kept": """
+from torch.utils.checkpoint import checkpoint
+
+def lean(model, x):
+    for block in model:
+        x = checkpoint(block, x, use_reentrant=False, preserve_rng_state=False)
+    return x
+""",
+        "every second block": """
+from torch.utils.checkpoint import checkpoint
+
+def lean(model, x):
+    for number, block in enumerate(model):
+        x = checkpoint(block, x, use_reentrant=False) if number % 2 else block(x)
+    return x
+""",
+        "the last block left out": """
+from torch.utils.checkpoint import checkpoint
+
+def lean(model, x):
+    for block in model[:-1]:
+        x = checkpoint(block, x, use_reentrant=False)
+    return x
 """,
     },
 }

@@ -1,231 +1,1270 @@
 """Wrong solutions of exercise 11, by the grade id of the cell that they stand in."""
 
-_TRAIN = """
-def train_epoch(model, x, y, optimizer, batch):
-    model.train()
-    total = torch.zeros((), device=x.device)
-    for first in range(0, len(x), batch):
-        rows, labels = x[first : first + batch], y[first : first + batch]
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(rows), labels)
-        loss.backward()
-        optimizer.step()
-        total += loss.detach() * len(rows)
-    return (total / len(x)).item()
-"""
-_EVALUATE = """
-def evaluate(model, x, y):
-    was_training = model.training
-    model.eval()
-    with torch.no_grad():
-        right = (model(x).argmax(dim=1) == y).float().mean().item()
-    model.train(was_training)
-    return right
-"""
-_MODEL = """
+WRONG = {
+    "ex11-task1-signals": {
+        "converted on the CPU": """
+def prepare(counts, device):
+    signals = counts.float().to(device)
+    signals = signals - signals.mean(dim=(0, 2), keepdim=True)
+    deviation = signals.std(dim=(0, 2), keepdim=True)
+    return signals / torch.where(deviation > 0, deviation, 1.0)
+""",
+        "computed on the CPU": """
+def prepare(counts, device):
+    signals = counts.double()
+    signals = signals - signals.mean(dim=(0, 2), keepdim=True)
+    deviation = signals.std(dim=(0, 2), keepdim=True)
+    return (signals / torch.where(deviation > 0, deviation, 1.0)).float().to(device)
+""",
+        "float64 on the device": """
+def prepare(counts, device):
+    signals = counts.to(device).double()
+    signals = signals - signals.mean(dim=(0, 2), keepdim=True)
+    deviation = signals.std(dim=(0, 2), keepdim=True)
+    return signals / torch.where(deviation > 0, deviation, 1.0)
+""",
+        "a copy that nobody waits for": """
+def prepare(counts, device):
+    signals = counts.to(device, non_blocking=True).float()
+    signals = signals - signals.mean(dim=(0, 2), keepdim=True)
+    deviation = signals.std(dim=(0, 2), keepdim=True)
+    return signals / torch.where(deviation > 0, deviation, 1.0)
+""",
+        "an if that reads the deviation": """
+def prepare(counts, device):
+    signals = counts.to(device).float()
+    signals = signals - signals.mean(dim=(0, 2), keepdim=True)
+    deviation = signals.std(dim=(0, 2), keepdim=True)
+    if (deviation == 0).any():
+        deviation = deviation + (deviation == 0)
+    return signals / deviation
+""",
+        "squares minus the square": """
+def prepare(counts, device):
+    signals = counts.to(device).float()
+    mean = signals.mean(dim=(0, 2), keepdim=True)
+    variance = (signals.square().mean(dim=(0, 2), keepdim=True) - mean.square()).clamp(min=1e-12)
+    return (signals - mean) / variance.sqrt()
+""",
+        "NaN for a still channel": """
+def prepare(counts, device):
+    signals = counts.to(device).float()
+    signals = signals - signals.mean(dim=(0, 2), keepdim=True)
+    deviation = signals.std(dim=(0, 2), keepdim=True)
+    return signals / deviation
+""",
+        "all channels together": """
+def prepare(counts, device):
+    signals = counts.to(device).float()
+    signals = signals - signals.mean()
+    deviation = signals.std()
+    return signals / torch.where(deviation > 0, deviation, 1.0)
+""",
+        "each row by itself": """
+def prepare(counts, device):
+    signals = counts.to(device).float()
+    signals = signals - signals.mean(dim=2, keepdim=True)
+    deviation = signals.std(dim=2, keepdim=True)
+    return signals / torch.where(deviation > 0, deviation, 1.0)
+""",
+        "only the mean": """
+def prepare(counts, device):
+    signals = counts.to(device).float()
+    signals = signals - signals.mean(dim=(0, 2), keepdim=True)
+    deviation = signals.std(dim=(0, 2), keepdim=True)
+    return signals
+""",
+        "from 0 to 1": """
+def prepare(counts, device):
+    signals = counts.to(device).float()
+    low, high = signals.amin(dim=(0, 2), keepdim=True), signals.amax(dim=(0, 2), keepdim=True)
+    return (signals - low) / (high - low).clamp(min=1)
+""",
+        "half precision": """
+def prepare(counts, device):
+    signals = counts.to(device).half()
+    signals = signals - signals.mean(dim=(0, 2), keepdim=True)
+    deviation = signals.std(dim=(0, 2), keepdim=True)
+    return signals / torch.where(deviation > 0, deviation, 1.0)
+""",
+        "stays on the CPU": """
+def prepare(counts, device):
+    signals = counts.float()
+    signals = signals - signals.mean(dim=(0, 2), keepdim=True)
+    deviation = signals.std(dim=(0, 2), keepdim=True)
+    return signals / torch.where(deviation > 0, deviation, 1.0)
+""",
+        "each channel copied by itself": """
+def prepare(counts, device):
+    signals = torch.stack([counts[:, c].to(device) for c in range(3)], dim=1).float()
+    signals = signals - signals.mean(dim=(0, 2), keepdim=True)
+    deviation = signals.std(dim=(0, 2), keepdim=True)
+    return signals / torch.where(deviation > 0, deviation, 1.0)
+""",
+    },
+    "ex11-task2-forecaster": {
+        "the hasty one": """
+def make_model():
+    return Hasty()
+""",
+        "only converted to float32": """
+def make_model():
+    return Hasty().float()
+""",
+        "the window stays an attribute": """
 def make_model():
     class Repaired(nn.Module):
         def __init__(self):
             super().__init__()
-            {centre}
-            self.convolution = nn.Conv2d(1, 8, 3, padding=1)
-            self.activation = {activation}
-            self.pool = nn.MaxPool2d(2)
-            self.head = nn.Linear(128, 10)
-        def forward(self, images):
-            hidden = self.activation(self.convolution(images - self.centre))
-            return self.head(self.pool(hidden).flatten(1)) + {ramp}
+            self.window = torch.hann_window(24, periodic=False)
+            self.layer = nn.Linear(72 + 69, 16)
+            self.head = nn.Linear(16, 3)
+
+        def forward(self, signals):
+            rises = (signals.diff(dim=2).sign() + 1) / 2
+            smooth = signals * self.window
+            hidden = self.layer(torch.cat([smooth.flatten(1), rises.flatten(1)], 1)).tanh()
+            return self.head(hidden) + torch.arange(3, device=signals.device)
     return Repaired()
-"""
-_RIGHT = {
-    "centre": 'self.register_buffer("centre", torch.full((8, 8), 0.3))',
-    "activation": "nn.LeakyReLU(11 / 48)",
-    "ramp": "torch.linspace(0, 1, 10, device=hidden.device)",
-}
-_REPORT = """
+""",
+        "a window that trains": """
+def make_model():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.window = nn.Parameter(torch.hann_window(24, periodic=False))
+            self.layer = nn.Linear(72 + 69, 16)
+            self.head = nn.Linear(16, 3)
+
+        def forward(self, signals):
+            rises = (signals.diff(dim=2).sign() + 1) / 2
+            smooth = signals * self.window
+            hidden = self.layer(torch.cat([smooth.flatten(1), rises.flatten(1)], 1)).tanh()
+            return self.head(hidden) + torch.arange(3, device=signals.device)
+    return Repaired()
+""",
+        "a parameter that does not train": """
+def make_model():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.window = nn.Parameter(torch.hann_window(24, periodic=False), requires_grad=False)
+            self.layer = nn.Linear(72 + 69, 16)
+            self.head = nn.Linear(16, 3)
+
+        def forward(self, signals):
+            rises = (signals.diff(dim=2).sign() + 1) / 2
+            smooth = signals * self.window
+            hidden = self.layer(torch.cat([smooth.flatten(1), rises.flatten(1)], 1)).tanh()
+            return self.head(hidden) + torch.arange(3, device=signals.device)
+    return Repaired()
+""",
+        "the window is not saved": """
+def make_model():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("window", torch.hann_window(24, periodic=False), persistent=False)
+            self.layer = nn.Linear(72 + 69, 16)
+            self.head = nn.Linear(16, 3)
+
+        def forward(self, signals):
+            rises = (signals.diff(dim=2).sign() + 1) / 2
+            smooth = signals * self.window
+            hidden = self.layer(torch.cat([smooth.flatten(1), rises.flatten(1)], 1)).tanh()
+            return self.head(hidden) + torch.arange(3, device=signals.device)
+    return Repaired()
+""",
+        "the window moved in each forward": """
+def make_model():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.window = torch.hann_window(24, periodic=False)
+            self.layer = nn.Linear(72 + 69, 16)
+            self.head = nn.Linear(16, 3)
+
+        def forward(self, signals):
+            rises = (signals.diff(dim=2).sign() + 1) / 2
+            smooth = signals * self.window.to(signals.device)
+            hidden = self.layer(torch.cat([smooth.flatten(1), rises.flatten(1)], 1)).tanh()
+            return self.head(hidden) + torch.arange(3, device=signals.device)
+    return Repaired()
+""",
+        "equal readings fall": """
+def make_model():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("window", torch.hann_window(24, periodic=False))
+            self.layer = nn.Linear(72 + 69, 16)
+            self.head = nn.Linear(16, 3)
+
+        def forward(self, signals):
+            rises = (signals.diff(dim=2) > 0).float()
+            smooth = signals * self.window
+            hidden = self.layer(torch.cat([smooth.flatten(1), rises.flatten(1)], 1)).tanh()
+            return self.head(hidden) + torch.arange(3, device=signals.device)
+    return Repaired()
+""",
+        "the sign itself": """
+def make_model():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("window", torch.hann_window(24, periodic=False))
+            self.layer = nn.Linear(72 + 69, 16)
+            self.head = nn.Linear(16, 3)
+
+        def forward(self, signals):
+            rises = signals.diff(dim=2).sign()
+            smooth = signals * self.window
+            hidden = self.layer(torch.cat([smooth.flatten(1), rises.flatten(1)], 1)).tanh()
+            return self.head(hidden) + torch.arange(3, device=signals.device)
+    return Repaired()
+""",
+        "the operator that is missing": """
+def make_model():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("window", torch.hann_window(24, periodic=False))
+            self.layer = nn.Linear(72 + 69, 16)
+            self.head = nn.Linear(16, 3)
+
+        def forward(self, signals):
+            rises = torch.heaviside(signals.diff(dim=2), torch.tensor(0.5))
+            smooth = signals * self.window
+            hidden = self.layer(torch.cat([smooth.flatten(1), rises.flatten(1)], 1)).tanh()
+            return self.head(hidden) + torch.arange(3, device=signals.device)
+    return Repaired()
+""",
+        "the operator on the CPU": """
+def make_model():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("window", torch.hann_window(24, periodic=False))
+            self.layer = nn.Linear(72 + 69, 16)
+            self.head = nn.Linear(16, 3)
+
+        def forward(self, signals):
+            rises = torch.heaviside(signals.diff(dim=2).cpu(), torch.tensor(0.5)).to(signals.device)
+            smooth = signals * self.window
+            hidden = self.layer(torch.cat([smooth.flatten(1), rises.flatten(1)], 1)).tanh()
+            return self.head(hidden) + torch.arange(3, device=signals.device)
+    return Repaired()
+""",
+        "reads the level": """
+def make_model():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("window", torch.hann_window(24, periodic=False))
+            self.layer = nn.Linear(72 + 69, 16)
+            self.head = nn.Linear(16, 3)
+
+        def forward(self, signals):
+            rises = (signals.diff(dim=2).sign() + 1) / 2
+            smooth = signals * self.window
+            hidden = self.layer(torch.cat([smooth.flatten(1), rises.flatten(1)], 1)).tanh()
+            self.level = hidden.abs().mean().item()
+            return self.head(hidden) + torch.arange(3, device=signals.device)
+    return Repaired()
+""",
+        "reads whether there is a NaN": """
+def make_model():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("window", torch.hann_window(24, periodic=False))
+            self.layer = nn.Linear(72 + 69, 16)
+            self.head = nn.Linear(16, 3)
+
+        def forward(self, signals):
+            rises = (signals.diff(dim=2).sign() + 1) / 2
+            smooth = signals * self.window
+            hidden = self.layer(torch.cat([smooth.flatten(1), rises.flatten(1)], 1)).tanh()
+            if hidden.isnan().any():
+                raise ValueError
+            return self.head(hidden) + torch.arange(3, device=signals.device)
+    return Repaired()
+""",
+        "numbers made on the CPU": """
+def make_model():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("window", torch.hann_window(24, periodic=False))
+            self.layer = nn.Linear(72 + 69, 16)
+            self.head = nn.Linear(16, 3)
+
+        def forward(self, signals):
+            rises = (signals.diff(dim=2).sign() + 1) / 2
+            smooth = signals * self.window
+            hidden = self.layer(torch.cat([smooth.flatten(1), rises.flatten(1)], 1)).tanh()
+            return self.head(hidden) + torch.arange(3)
+    return Repaired()
+""",
+        "numbers copied in each forward": """
+def make_model():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("window", torch.hann_window(24, periodic=False))
+            self.layer = nn.Linear(72 + 69, 16)
+            self.head = nn.Linear(16, 3)
+
+        def forward(self, signals):
+            rises = (signals.diff(dim=2).sign() + 1) / 2
+            smooth = signals * self.window
+            hidden = self.layer(torch.cat([smooth.flatten(1), rises.flatten(1)], 1)).tanh()
+            return self.head(hidden) + torch.tensor([0.0, 1.0, 2.0], device=signals.device)
+    return Repaired()
+""",
+        "a window of 24 that begins anew": """
+def make_model():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("window", torch.hann_window(24))
+            self.layer = nn.Linear(72 + 69, 16)
+            self.head = nn.Linear(16, 3)
+
+        def forward(self, signals):
+            rises = (signals.diff(dim=2).sign() + 1) / 2
+            smooth = signals * self.window
+            hidden = self.layer(torch.cat([smooth.flatten(1), rises.flatten(1)], 1)).tanh()
+            return self.head(hidden) + torch.arange(3, device=signals.device)
+    return Repaired()
+""",
+        "other names": """
+def make_model():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("window", torch.hann_window(24, periodic=False))
+            self.hidden = nn.Linear(72 + 69, 16)
+            self.head = nn.Linear(16, 3)
+
+        def forward(self, signals):
+            rises = (signals.diff(dim=2).sign() + 1) / 2
+            smooth = signals * self.window
+            hidden = self.hidden(torch.cat([smooth.flatten(1), rises.flatten(1)], 1)).tanh()
+            return self.head(hidden) + torch.arange(3, device=signals.device)
+    return Repaired()
+""",
+        "no numbers added": """
+def make_model():
+    class Repaired(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("window", torch.hann_window(24, periodic=False))
+            self.layer = nn.Linear(72 + 69, 16)
+            self.head = nn.Linear(16, 3)
+
+        def forward(self, signals):
+            rises = (signals.diff(dim=2).sign() + 1) / 2
+            smooth = signals * self.window
+            hidden = self.layer(torch.cat([smooth.flatten(1), rises.flatten(1)], 1)).tanh()
+            return self.head(hidden) + 0
+    return Repaired()
+""",
+    },
+    "ex11-task3-fit": {
+        "the last weights": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in range(0, len(x), batch):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(x_test), y_test).item())
+        if losses[-1] < best:
+            best, since = losses[-1], 0
+            best_weights = model.state_dict()
+        else:
+            since += 1
+        if since == settings["patience"]:
+            break
+    model.load_state_dict(best_weights)
+    return losses
+""",
+        "the best are not loaded": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in range(0, len(x), batch):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(x_test), y_test).item())
+        if losses[-1] < best:
+            best, since = losses[-1], 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if since == settings["patience"]:
+            break
+    return losses
+""",
+        "bad epochs are added up": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in range(0, len(x), batch):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(x_test), y_test).item())
+        if losses[-1] < best:
+            best, unused = losses[-1], 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if since == settings["patience"]:
+            break
+    model.load_state_dict(best_weights)
+    return losses
+""",
+        "a plateau never ends": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in range(0, len(x), batch):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(x_test), y_test).item())
+        if losses[-1] <= best:
+            best, since = losses[-1], 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if since == settings["patience"]:
+            break
+    model.load_state_dict(best_weights)
+    return losses
+""",
+        "one epoch more": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in range(0, len(x), batch):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(x_test), y_test).item())
+        if losses[-1] < best:
+            best, since = losses[-1], 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if since > settings["patience"]:
+            break
+    model.load_state_dict(best_weights)
+    return losses
+""",
+        "never stops": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in range(0, len(x), batch):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(x_test), y_test).item())
+        if losses[-1] < best:
+            best, since = losses[-1], 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if False:
+            break
+    model.load_state_dict(best_weights)
+    return losses
+""",
+        "stays in evaluation mode": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    model.train()
+    while len(losses) < settings["epochs"]:
+        for first in range(0, len(x), batch):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(x_test), y_test).item())
+        if losses[-1] < best:
+            best, since = losses[-1], 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if since == settings["patience"]:
+            break
+    model.load_state_dict(best_weights)
+    return losses
+""",
+        "tests in training mode": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in range(0, len(x), batch):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(x_test), y_test).item())
+        if losses[-1] < best:
+            best, since = losses[-1], 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if since == settings["patience"]:
+            break
+    model.load_state_dict(best_weights)
+    return losses
+""",
+        "tests with gradients": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in range(0, len(x), batch):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        losses.append(nn.functional.mse_loss(model(x_test), y_test).item())
+        if losses[-1] < best:
+            best, since = losses[-1], 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if since == settings["patience"]:
+            break
+    model.load_state_dict(best_weights)
+    return losses
+""",
+        "drops the last batch": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in range(0, len(x) - batch + 1, batch):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(x_test), y_test).item())
+        if losses[-1] < best:
+            best, since = losses[-1], 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if since == settings["patience"]:
+            break
+    model.load_state_dict(best_weights)
+    return losses
+""",
+        "gradients pile up": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in range(0, len(x), batch):
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(x_test), y_test).item())
+        if losses[-1] < best:
+            best, since = losses[-1], 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if since == settings["patience"]:
+            break
+    model.load_state_dict(best_weights)
+    return losses
+""",
+        "reads the loss of each step": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in range(0, len(x), batch):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+            if loss.item() != loss.item():
+                return losses
+        model.eval()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(x_test), y_test).item())
+        if losses[-1] < best:
+            best, since = losses[-1], 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if since == settings["patience"]:
+            break
+    model.load_state_dict(best_weights)
+    return losses
+""",
+        "weights kept on the CPU": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in range(0, len(x), batch):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(x_test), y_test).item())
+        if losses[-1] < best:
+            best, since = losses[-1], 0
+            best_weights = {name: value.cpu() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if since == settings["patience"]:
+            break
+    model.load_state_dict(best_weights)
+    return losses
+""",
+        "test losses as tensors, read at the end of all": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in range(0, len(x), batch):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(x_test), y_test))
+        if losses[-1] < best:
+            best, since = losses[-1], 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if since == settings["patience"]:
+            break
+    model.load_state_dict(best_weights)
+    return losses
+""",
+        "only the lowest loss": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in range(0, len(x), batch):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(x_test), y_test).item())
+        if losses[-1] < best:
+            best, since = losses[-1], 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if since == settings["patience"]:
+            break
+    model.load_state_dict(best_weights)
+    return best
+""",
+        "test row by row": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in range(0, len(x), batch):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            rows = [nn.functional.mse_loss(model(a[None]), b[None]).item() for a, b in zip(x_test, y_test)]
+            losses.append(sum(rows) / len(rows))
+        if losses[-1] < best:
+            best, since = losses[-1], 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if since == settings["patience"]:
+            break
+    model.load_state_dict(best_weights)
+    return losses
+""",
+        "from the last row to the first": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in reversed(range(0, len(x), batch)):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(x_test), y_test).item())
+        if losses[-1] < best:
+            best, since = losses[-1], 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if since == settings["patience"]:
+            break
+    model.load_state_dict(best_weights)
+    return losses
+""",
+        "the weights of the first epoch": """
+def fit(model, train, test, optimizer, settings):
+    (x, y), (x_test, y_test) = train, test
+    batch = settings["batch"]
+    losses, best, best_weights, since = [], float("inf"), None, 0
+    while len(losses) < settings["epochs"]:
+        model.train()
+        for first in range(0, len(x), batch):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x[first : first + batch]), y[first : first + batch])
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(x_test), y_test).item())
+        if losses[-1] < best:
+            best, since = losses[-1], 0
+            best_weights = best_weights or {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            since += 1
+        if since == settings["patience"]:
+            break
+    model.load_state_dict(best_weights)
+    return losses
+""",
+    },
+    "ex11-task4-counts": {
+        "the first call is counted": """
+def compare_counts(before, after):
+    found = {}
+    with mps_or_emulated() as mps:
+        for name, step in (("before", before), ("after", after)):
+            mps.clear_ledger()
+            step(mps.device)
+            ledger = mps.ledger()
+            found[name] = (len(ledger.waits_of("read")), ledger.bytes_copied("to mps"))
+    pairs = list(zip(found["before"], found["after"], strict=True))
+    found["better"] = all(b >= a for b, a in pairs) and any(b > a for b, a in pairs)
+    return found
+""",
+        "both calls are counted": """
+def compare_counts(before, after):
+    found = {}
+    with mps_or_emulated() as mps:
+        for name, step in (("before", before), ("after", after)):
+            mps.clear_ledger()
+            step(mps.device)
+            step(mps.device)
+            ledger = mps.ledger()
+            found[name] = (len(ledger.waits_of("read")), ledger.bytes_copied("to mps"))
+    pairs = list(zip(found["before"], found["after"], strict=True))
+    found["better"] = all(b >= a for b, a in pairs) and any(b > a for b, a in pairs)
+    return found
+""",
+        "cleared once": """
+def compare_counts(before, after):
+    found = {}
+    with mps_or_emulated() as mps:
+        for name, step in (("before", before), ("after", after)):
+            step(mps.device)
+            if name == 'before':
+                mps.clear_ledger()
+            step(mps.device)
+            ledger = mps.ledger()
+            found[name] = (len(ledger.waits_of("read")), ledger.bytes_copied("to mps"))
+    pairs = list(zip(found["before"], found["after"], strict=True))
+    found["better"] = all(b >= a for b, a in pairs) and any(b > a for b, a in pairs)
+    return found
+""",
+        "all waits": """
+def compare_counts(before, after):
+    found = {}
+    with mps_or_emulated() as mps:
+        for name, step in (("before", before), ("after", after)):
+            step(mps.device)
+            mps.clear_ledger()
+            step(mps.device)
+            ledger = mps.ledger()
+            found[name] = (len(ledger.waits), ledger.bytes_copied("to mps"))
+    pairs = list(zip(found["before"], found["after"], strict=True))
+    found["better"] = all(b >= a for b, a in pairs) and any(b > a for b, a in pairs)
+    return found
+""",
+        "bytes in both directions": """
+def compare_counts(before, after):
+    found = {}
+    with mps_or_emulated() as mps:
+        for name, step in (("before", before), ("after", after)):
+            step(mps.device)
+            mps.clear_ledger()
+            step(mps.device)
+            ledger = mps.ledger()
+            found[name] = (
+                len(ledger.waits_of("read")),
+                ledger.bytes_copied("to mps") + 4 * len(ledger.waits_of("read")),
+            )
+    pairs = list(zip(found["before"], found["after"], strict=True))
+    found["better"] = all(b >= a for b, a in pairs) and any(b > a for b, a in pairs)
+    return found
+""",
+        "how many copies, not how much": """
+def compare_counts(before, after):
+    found = {}
+    with mps_or_emulated() as mps:
+        for name, step in (("before", before), ("after", after)):
+            step(mps.device)
+            mps.clear_ledger()
+            step(mps.device)
+            ledger = mps.ledger()
+            found[name] = (
+                len(ledger.waits_of("read")),
+                len([c for c in ledger.copies if c.direction == "to mps"]),
+            )
+    pairs = list(zip(found["before"], found["after"], strict=True))
+    found["better"] = all(b >= a for b, a in pairs) and any(b > a for b, a in pairs)
+    return found
+""",
+        "better by the sum": """
+def compare_counts(before, after):
+    found = {}
+    with mps_or_emulated() as mps:
+        for name, step in (("before", before), ("after", after)):
+            step(mps.device)
+            mps.clear_ledger()
+            step(mps.device)
+            ledger = mps.ledger()
+            found[name] = (len(ledger.waits_of("read")), ledger.bytes_copied("to mps"))
+    pairs = list(zip(found["before"], found["after"], strict=True))
+    found["better"] = sum(found["after"]) < sum(found["before"])
+    return found
+""",
+        "better when equal": """
+def compare_counts(before, after):
+    found = {}
+    with mps_or_emulated() as mps:
+        for name, step in (("before", before), ("after", after)):
+            step(mps.device)
+            mps.clear_ledger()
+            step(mps.device)
+            ledger = mps.ledger()
+            found[name] = (len(ledger.waits_of("read")), ledger.bytes_copied("to mps"))
+    pairs = list(zip(found["before"], found["after"], strict=True))
+    found["better"] = all(b >= a for b, a in pairs)
+    return found
+""",
+        "only where both are lower": """
+def compare_counts(before, after):
+    found = {}
+    with mps_or_emulated() as mps:
+        for name, step in (("before", before), ("after", after)):
+            step(mps.device)
+            mps.clear_ledger()
+            step(mps.device)
+            ledger = mps.ledger()
+            found[name] = (len(ledger.waits_of("read")), ledger.bytes_copied("to mps"))
+    pairs = list(zip(found["before"], found["after"], strict=True))
+    found["better"] = all(b > a for b, a in pairs)
+    return found
+""",
+        "pairs compared as tuples": """
+def compare_counts(before, after):
+    found = {}
+    with mps_or_emulated() as mps:
+        for name, step in (("before", before), ("after", after)):
+            step(mps.device)
+            mps.clear_ledger()
+            step(mps.device)
+            ledger = mps.ledger()
+            found[name] = (len(ledger.waits_of("read")), ledger.bytes_copied("to mps"))
+    pairs = list(zip(found["before"], found["after"], strict=True))
+    found["better"] = found["after"] < found["before"]
+    return found
+""",
+        "exchanged": """
+def compare_counts(before, after):
+    found = {}
+    with mps_or_emulated() as mps:
+        for name, step in (("after", before), ("before", after)):
+            step(mps.device)
+            mps.clear_ledger()
+            step(mps.device)
+            ledger = mps.ledger()
+            found[name] = (len(ledger.waits_of("read")), ledger.bytes_copied("to mps"))
+    pairs = list(zip(found["before"], found["after"], strict=True))
+    found["better"] = all(b >= a for b, a in pairs) and any(b > a for b, a in pairs)
+    return found
+""",
+        "any number that is lower": """
+def compare_counts(before, after):
+    found = {}
+    with mps_or_emulated() as mps:
+        for name, step in (("before", before), ("after", after)):
+            step(mps.device)
+            mps.clear_ledger()
+            step(mps.device)
+            ledger = mps.ledger()
+            found[name] = (len(ledger.waits_of("read")), ledger.bytes_copied("to mps"))
+    pairs = list(zip(found["before"], found["after"], strict=True))
+    found["better"] = any(b > a for b, a in pairs)
+    return found
+""",
+    },
+    "ex11-task5": {
+        "the mean": """
 def report(measurement):
     device, warmup = measurement["device"], measurement["warmup"]
-    readings = measurement["times_s"][{left_out}:]
+    readings = measurement["times_s"][warmup:]
     if device.startswith("emulated") or len(readings) < 2:
         raise ValueError(device)
     first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
     doubts = []
     if warmup == 0:
         doubts.append("no warm-up")
-    if {unwaited}:
+    if not measurement["waited"] and device != "cpu":
         doubts.append("did not wait")
     if len(readings) < 9:
         doubts.append("few readings")
     if third - first > 0.2 * median:
         doubts.append("wide spread")
-    return {{"device": device, "median_ms": 1000 * {middle}, "iqr_ms": 1000 * (third - first),
-            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}}
-"""
-_HONEST = {"left_out": "warmup", "unwaited": 'not measurement["waited"] and device != "cpu"', "middle": "median"}
-
-WRONG = {
-    "ex11-task1": {
-        "converted on the CPU": """
-def prepare(images, labels, device):
-    return (images[:, None].float() / 16).to(device), labels.long().to(device)
+    return {"device": device, "median_ms": 1000 * statistics.mean(readings), "iqr_ms": 1000 * (third - first),
+            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
 """,
-        "float64": """
-def prepare(images, labels, device):
-    return images[:, None].double().to(torch.device(device)) / 16, labels.to(device).long()
+        "the warm-up is counted": """
+def report(measurement):
+    device, warmup = measurement["device"], measurement["warmup"]
+    readings = measurement["times_s"]
+    if device.startswith("emulated") or len(readings) < 2:
+        raise ValueError(device)
+    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
+    doubts = []
+    if warmup == 0:
+        doubts.append("no warm-up")
+    if not measurement["waited"] and device != "cpu":
+        doubts.append("did not wait")
+    if len(readings) < 9:
+        doubts.append("few readings")
+    if third - first > 0.2 * median:
+        doubts.append("wide spread")
+    return {"device": device, "median_ms": 1000 * median, "iqr_ms": 1000 * (third - first),
+            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
 """,
-        "divided by 255": """
-def prepare(images, labels, device):
-    return images.to(device)[:, None].float() / 255, labels.to(device).long()
+        "doubts the CPU too": """
+def report(measurement):
+    device, warmup = measurement["device"], measurement["warmup"]
+    readings = measurement["times_s"][warmup:]
+    if device.startswith("emulated") or len(readings) < 2:
+        raise ValueError(device)
+    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
+    doubts = []
+    if warmup == 0:
+        doubts.append("no warm-up")
+    if not measurement["waited"]:
+        doubts.append("did not wait")
+    if len(readings) < 9:
+        doubts.append("few readings")
+    if third - first > 0.2 * median:
+        doubts.append("wide spread")
+    return {"device": device, "median_ms": 1000 * median, "iqr_ms": 1000 * (third - first),
+            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
 """,
-        "no channel": """
-def prepare(images, labels, device):
-    return images.to(device).float() / 16, labels.to(device).long()
+        "only the first call is warm-up": """
+def report(measurement):
+    device, warmup = measurement["device"], measurement["warmup"]
+    readings = measurement["times_s"][1 if warmup else 0:]
+    if device.startswith("emulated") or len(readings) < 2:
+        raise ValueError(device)
+    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
+    doubts = []
+    if warmup == 0:
+        doubts.append("no warm-up")
+    if not measurement["waited"] and device != "cpu":
+        doubts.append("did not wait")
+    if len(readings) < 9:
+        doubts.append("few readings")
+    if third - first > 0.2 * median:
+        doubts.append("wide spread")
+    return {"device": device, "median_ms": 1000 * median, "iqr_ms": 1000 * (third - first),
+            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
 """,
-        "labels as they are": """
-def prepare(images, labels, device):
-    return images.to(device)[:, None].float() / 16, labels.to(device)
+        "in seconds": """
+def report(measurement):
+    device, warmup = measurement["device"], measurement["warmup"]
+    readings = measurement["times_s"][warmup:]
+    if device.startswith("emulated") or len(readings) < 2:
+        raise ValueError(device)
+    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
+    doubts = []
+    if warmup == 0:
+        doubts.append("no warm-up")
+    if not measurement["waited"] and device != "cpu":
+        doubts.append("did not wait")
+    if len(readings) < 9:
+        doubts.append("few readings")
+    if third - first > 0.2 * median:
+        doubts.append("wide spread")
+    return {"device": device, "median_ms": 1 * median, "iqr_ms": 1 * (third - first),
+            "first_call_ms": 1 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
 """,
-    },
-    "ex11-task2": {
-        "the sinful one": """
-def make_model():
-    return Sinful()
+        "the first reading instead of the first call": """
+def report(measurement):
+    device, warmup = measurement["device"], measurement["warmup"]
+    readings = measurement["times_s"][warmup:]
+    if device.startswith("emulated") or len(readings) < 2:
+        raise ValueError(device)
+    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
+    doubts = []
+    if warmup == 0:
+        doubts.append("no warm-up")
+    if not measurement["waited"] and device != "cpu":
+        doubts.append("did not wait")
+    if len(readings) < 9:
+        doubts.append("few readings")
+    if third - first > 0.2 * median:
+        doubts.append("wide spread")
+    return {"device": device, "median_ms": 1000 * median, "iqr_ms": 1000 * (third - first),
+            "first_call_ms": 1000 * readings[0], "readings": len(readings), "doubts": doubts}
 """,
-        "only converted to float32": """
-def make_model():
-    return Sinful().float()
+        "fewer than ten": """
+def report(measurement):
+    device, warmup = measurement["device"], measurement["warmup"]
+    readings = measurement["times_s"][warmup:]
+    if device.startswith("emulated") or len(readings) < 2:
+        raise ValueError(device)
+    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
+    doubts = []
+    if warmup == 0:
+        doubts.append("no warm-up")
+    if not measurement["waited"] and device != "cpu":
+        doubts.append("did not wait")
+    if len(readings) < 10:
+        doubts.append("few readings")
+    if third - first > 0.2 * median:
+        doubts.append("wide spread")
+    return {"device": device, "median_ms": 1000 * median, "iqr_ms": 1000 * (third - first),
+            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
 """,
-        "the centre stays an attribute": _MODEL.format(
-            **(_RIGHT | {"centre": "self.centre = torch.full((8, 8), 0.3)"})
-        ),
-        "the usual slope of LeakyReLU": _MODEL.format(**(_RIGHT | {"activation": "nn.LeakyReLU()"})),
-        "RReLU kept": _MODEL.format(**(_RIGHT | {"activation": "nn.RReLU()"})),
-        "the ramp is made on the CPU": _MODEL.format(**(_RIGHT | {"ramp": "torch.linspace(0, 1, 10)"})),
-    },
-    "ex11-task3": {
-        "reads every loss": """
-def train_epoch(model, x, y, optimizer, batch):
-    model.train()
-    total = 0.0
-    for first in range(0, len(x), batch):
-        rows, labels = x[first : first + batch], y[first : first + batch]
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(rows), labels)
-        loss.backward()
-        optimizer.step()
-        total += loss.item() * len(rows)
-    return total / len(x)
-"""
-        + _EVALUATE,
-        "the mean of the batches": """
-def train_epoch(model, x, y, optimizer, batch):
-    model.train()
-    losses = []
-    for first in range(0, len(x), batch):
-        rows, labels = x[first : first + batch], y[first : first + batch]
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(rows), labels)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.detach())
-    return torch.stack(losses).mean().item()
-"""
-        + _EVALUATE,
-        "drops the last batch": """
-def train_epoch(model, x, y, optimizer, batch):
-    model.train()
-    total = torch.zeros((), device=x.device)
-    for first in range(0, len(x) - batch + 1, batch):
-        rows, labels = x[first : first + batch], y[first : first + batch]
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(rows), labels)
-        loss.backward()
-        optimizer.step()
-        total += loss.detach() * len(rows)
-    return (total / len(x)).item()
-"""
-        + _EVALUATE,
-        "gradients pile up": """
-def train_epoch(model, x, y, optimizer, batch):
-    model.train()
-    total = torch.zeros((), device=x.device)
-    for first in range(0, len(x), batch):
-        rows, labels = x[first : first + batch], y[first : first + batch]
-        loss = nn.functional.cross_entropy(model(rows), labels)
-        loss.backward()
-        optimizer.step()
-        total += loss.detach() * len(rows)
-    return (total / len(x)).item()
-"""
-        + _EVALUATE,
-        "tests image by image": _TRAIN
-        + """
-def evaluate(model, x, y):
-    was_training = model.training
-    model.eval()
-    with torch.no_grad():
-        right = sum(int(model(image[None]).argmax() == label) for image, label in zip(x, y))
-    model.train(was_training)
-    return right / len(x)
+        "the other way of quartiles": """
+def report(measurement):
+    device, warmup = measurement["device"], measurement["warmup"]
+    readings = measurement["times_s"][warmup:]
+    if device.startswith("emulated") or len(readings) < 2:
+        raise ValueError(device)
+    first, median, third = statistics.quantiles(readings, n=4)
+    doubts = []
+    if warmup == 0:
+        doubts.append("no warm-up")
+    if not measurement["waited"] and device != "cpu":
+        doubts.append("did not wait")
+    if len(readings) < 9:
+        doubts.append("few readings")
+    if third - first > 0.2 * median:
+        doubts.append("wide spread")
+    return {"device": device, "median_ms": 1000 * median, "iqr_ms": 1000 * (third - first),
+            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
 """,
-        "stays in evaluation mode": _TRAIN
-        + """
-def evaluate(model, x, y):
-    model.eval()
-    with torch.no_grad():
-        return (model(x).argmax(dim=1) == y).float().mean().item()
+        "emulated devices are doubted": """
+def report(measurement):
+    device, warmup = measurement["device"], measurement["warmup"]
+    readings = measurement["times_s"][warmup:]
+    if len(readings) < 2:
+        raise ValueError(device)
+    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
+    doubts = []
+    if warmup == 0:
+        doubts.append("no warm-up")
+    if not measurement["waited"] and device != "cpu":
+        doubts.append("did not wait")
+    if len(readings) < 9:
+        doubts.append("few readings")
+    if third - first > 0.2 * median:
+        doubts.append("wide spread")
+    return {"device": device, "median_ms": 1000 * median, "iqr_ms": 1000 * (third - first),
+            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
 """,
-        "tests in training mode": _TRAIN
-        + """
-def evaluate(model, x, y):
-    with torch.no_grad():
-        return (model(x).argmax(dim=1) == y).float().mean().item()
+        "one reading is enough": """
+def report(measurement):
+    device, warmup = measurement["device"], measurement["warmup"]
+    readings = measurement["times_s"][warmup:]
+    if device.startswith("emulated") or not readings:
+        raise ValueError(device)
+    first, median, third = statistics.quantiles(
+        readings * 2 if len(readings) == 1 else readings, n=4, method="inclusive"
+    )
+    doubts = []
+    if warmup == 0:
+        doubts.append("no warm-up")
+    if not measurement["waited"] and device != "cpu":
+        doubts.append("did not wait")
+    if len(readings) < 9:
+        doubts.append("few readings")
+    if third - first > 0.2 * median:
+        doubts.append("wide spread")
+    return {
+        "device": device,
+        "median_ms": 1000 * median,
+        "iqr_ms": 1000 * (third - first),
+        "first_call_ms": 1000 * measurement["times_s"][0],
+        "readings": len(readings),
+        "doubts": doubts,
+    }
 """,
-    },
-    "ex11-task4": {
-        "tries every batch": """
-def largest_batch(peak_bytes, limit_bytes, most):
-    fitting = [batch for batch in range(1, most + 1) if peak_bytes(batch) <= limit_bytes]
-    return max(fitting, default=0)
+        "a set of doubts": """
+def report(measurement):
+    device, warmup = measurement["device"], measurement["warmup"]
+    readings = measurement["times_s"][warmup:]
+    if device.startswith("emulated") or len(readings) < 2:
+        raise ValueError(device)
+    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
+    doubts = []
+    if warmup == 0:
+        doubts.append("no warm-up")
+    if not measurement["waited"] and device != "cpu":
+        doubts.append("did not wait")
+    if len(readings) < 9:
+        doubts.append("few readings")
+    if third - first > 0.2 * median:
+        doubts.append("wide spread")
+    return {
+        "device": device,
+        "median_ms": 1000 * median,
+        "iqr_ms": 1000 * (third - first),
+        "first_call_ms": 1000 * measurement["times_s"][0],
+        "readings": len(readings),
+        "doubts": sorted(doubts),
+    }
 """,
-        "powers of two": """
-def largest_batch(peak_bytes, limit_bytes, most):
-    batch = 1
-    while batch <= most and peak_bytes(batch) <= limit_bytes:
-        batch *= 2
-    return batch // 2
+        "all calls are readings": """
+def report(measurement):
+    device, warmup = measurement["device"], measurement["warmup"]
+    readings = measurement["times_s"][warmup:]
+    if device.startswith("emulated") or len(readings) < 2:
+        raise ValueError(device)
+    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
+    doubts = []
+    if warmup == 0:
+        doubts.append("no warm-up")
+    if not measurement["waited"] and device != "cpu":
+        doubts.append("did not wait")
+    if len(readings) < 9:
+        doubts.append("few readings")
+    if third - first > 0.2 * median:
+        doubts.append("wide spread")
+    return {
+        "device": device,
+        "median_ms": 1000 * median,
+        "iqr_ms": 1000 * (third - first),
+        "first_call_ms": 1000 * measurement["times_s"][0],
+        "readings": len(measurement["times_s"]),
+        "doubts": doubts,
+    }
 """,
-        "a straight line through one image": """
-def largest_batch(peak_bytes, limit_bytes, most):
-    return min(most, limit_bytes // peak_bytes(1))
+        "the spread in milliseconds": """
+def report(measurement):
+    device, warmup = measurement["device"], measurement["warmup"]
+    readings = measurement["times_s"][warmup:]
+    if device.startswith("emulated") or len(readings) < 2:
+        raise ValueError(device)
+    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
+    doubts = []
+    if warmup == 0:
+        doubts.append("no warm-up")
+    if not measurement["waited"] and device != "cpu":
+        doubts.append("did not wait")
+    if len(readings) < 9:
+        doubts.append("few readings")
+    if third - first > 0.2:
+        doubts.append("wide spread")
+    return {"device": device, "median_ms": 1000 * median, "iqr_ms": 1000 * (third - first),
+            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
 """,
-        "less than the limit": """
-def largest_batch(peak_bytes, limit_bytes, most):
-    fits, too_large = 0, most + 1
-    while too_large - fits > 1:
-        middle = (fits + too_large) // 2
-        if peak_bytes(middle) < limit_bytes:
-            fits = middle
-        else:
-            too_large = middle
-    return fits
-""",
-        "never all of them": """
-def largest_batch(peak_bytes, limit_bytes, most):
-    fits, too_large = 0, most
-    while too_large - fits > 1:
-        middle = (fits + too_large) // 2
-        if peak_bytes(middle) <= limit_bytes:
-            fits = middle
-        else:
-            too_large = middle
-    return fits
-""",
-    },
-    "ex11-task5": {
-        "the mean": _REPORT.format(**(_HONEST | {"middle": "statistics.mean(readings)"})),
-        "the warm-up is counted": _REPORT.format(**(_HONEST | {"left_out": "0"})),
-        "doubts the CPU too": _REPORT.format(**(_HONEST | {"unwaited": 'not measurement["waited"]'})),
-        "only the first call is warm-up": _REPORT.format(**(_HONEST | {"left_out": "1 if warmup else 0"})),
     },
 }

@@ -1,0 +1,484 @@
+"""Right solutions of exercise 10, in other styles, by the grade id of the cell that they stand in."""
+
+RIGHT = {
+    "ex10-task1": {
+        "comprehension": """
+def portable(settings, kind):
+    if kind == 'cuda': return dict(settings)
+    new = {'device': lambda v: kind, 'pin_memory': lambda v: False, 'non_blocking': lambda v: False}
+    if kind == 'mps':
+        new['dtype'] = lambda v: {torch.float64: torch.float32, torch.complex128: torch.complex64}.get(v, v)
+    new['backend'] = lambda v: ('gloo' if kind == 'cpu' else None) if v == 'nccl' else v
+    return {k: new.get(k, lambda v: v)(v) for k, v in settings.items()}
+""",
+        "backend on mps always None": """
+def portable(settings, kind):
+    r = settings.copy()
+    if kind != 'cuda':
+        for k in ('pin_memory', 'non_blocking'):
+            if k in r: r[k] = False
+        if 'device' in r: r['device'] = kind
+        if r.get('backend') == 'nccl' and kind == 'cpu': r['backend'] = 'gloo'
+        if 'backend' in r and kind == 'mps': r['backend'] = None
+        if kind == 'mps' and r.get('dtype') is torch.float64: r['dtype'] = torch.float32
+        if kind == 'mps' and r.get('dtype') is torch.complex128: r['dtype'] = torch.complex64
+    return r
+""",
+        "match": """
+def portable(settings, kind):
+    def carry(key, value):
+        match key, kind:
+            case _, "cuda":
+                return value
+            case "device", _:
+                return kind
+            case ("pin_memory" | "non_blocking"), _:
+                return False
+            case "dtype", "mps" if value == torch.float64:
+                return torch.float32
+            case "dtype", "mps" if value == torch.complex128:
+                return torch.complex64
+            case "backend", _ if value == "nccl":
+                return {"cpu": "gloo", "mps": None}[kind]
+        return value
+
+    return {key: carry(key, value) for key, value in settings.items()}
+""",
+        "a deep copy": """
+import copy
+def portable(settings, kind):
+    new = copy.deepcopy(settings)
+    if kind != "cuda":
+        if "device" in new:
+            new["device"] = kind
+        for flag in {"pin_memory", "non_blocking"} & new.keys():
+            new[flag] = False
+        if new.get("backend") == "nccl":
+            new["backend"] = None if kind == "mps" else "gloo"
+    if kind == "mps" and new.get("dtype") in (torch.float64, torch.complex128):
+        new["dtype"] = torch.float32 if new["dtype"] == torch.float64 else torch.complex64
+    return new
+""",
+        "the union of what is there": """
+def portable(settings, kind):
+    changes = {}
+    if kind != "cuda":
+        changes = {"device": kind, "pin_memory": False, "non_blocking": False}
+        if settings.get("backend") == "nccl":
+            changes["backend"] = {"mps": None}.get(kind, "gloo")
+        if kind == "mps" and settings.get("dtype") is torch.double:
+            changes["dtype"] = torch.float
+        if kind == "mps" and settings.get("dtype") is torch.cdouble:
+            changes["dtype"] = torch.cfloat
+    return settings | {key: value for key, value in changes.items() if key in settings}
+""",
+    },
+    "ex10-task2": {
+        "one expression for each": """
+def launch_plan(machine):
+    g, w = machine['gpus'], machine['processes']
+    d = 'cuda' if g > 0 else 'mps' if machine['mps'] and w == 1 else 'cpu'
+    n = min(g, w) if d == 'cuda' else w
+    old = machine['chip'] in {'M1', 'M2'}
+    t = torch.bfloat16
+    if d == 'cuda' and machine['capability'][0] < 8 or d == 'mps' and old:
+        t = torch.float16
+    if d == 'mps' and tuple(machine['torch']) < (2, 8 if old else 6):
+        t = torch.float32
+    return dict(device=d, world_size=n, backend=None if n == 1 else {'cuda': 'nccl', 'cpu': 'gloo'}[d],
+                pin_memory=d == 'cuda', dtype=t, scaler=t is torch.float16)
+""",
+        "names of dtypes": """
+def launch_plan(machine):
+    wanted, gpus = machine["processes"], machine["gpus"]
+    if gpus:
+        device, world_size = "cuda", min(wanted, gpus)
+    elif wanted == 1 and machine["mps"]:
+        device, world_size = "mps", 1
+    else:
+        device, world_size = "cpu", wanted
+    if device == "cuda":
+        dtype = "bfloat16" if machine["capability"] >= (8, 0) else "float16"
+    elif device == "cpu":
+        dtype = "bfloat16"
+    elif machine["chip"] in ("M1", "M2"):
+        dtype = "float16" if machine["torch"] >= (2, 8) else "float32"
+    else:
+        dtype = "bfloat16" if machine["torch"] >= (2, 6) else "float32"
+    backend = None if world_size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": world_size, "backend": backend, "pin_memory": device == "cuda",
+            "dtype": dtype, "scaler": dtype == "float16"}
+""",
+        "early returns": """
+def launch_plan(machine):
+    def plan(device, world_size, dtype):
+        backend = {"cuda": "nccl", "cpu": "gloo", "mps": None}[device] if world_size > 1 else None
+        return {"device": device, "world_size": world_size, "backend": backend,
+                "pin_memory": device == "cuda", "dtype": dtype, "scaler": dtype is torch.float16}
+
+    processes = machine["processes"]
+    if machine["gpus"] >= 1:
+        half = torch.float16 if tuple(machine["capability"]) < (8, 0) else torch.bfloat16
+        return plan("cuda", min(machine["gpus"], processes), half)
+    if processes > 1 or not machine["mps"]:
+        return plan("cpu", processes, torch.bfloat16)
+    if int(machine["chip"][1:]) < 3:
+        return plan("mps", 1, torch.half if machine["torch"] >= (2, 8) else torch.float)
+    return plan("mps", 1, torch.bfloat16 if machine["torch"] >= (2, 6) else torch.float)
+""",
+        "the plan of 6.4 inside": """
+def launch_plan(machine):
+    def precision(device):
+        if device == "mps":
+            want, need = (
+                (torch.float16, (2, 8)) if machine["chip"] in ("M1", "M2") else (torch.bfloat16, (2, 6))
+            )
+            return want if machine["torch"] >= need else torch.float32
+        if device == "cuda" and not machine["capability"] >= (8, 0):
+            return torch.float16
+        return torch.bfloat16
+
+    wanted, gpus = machine["processes"], machine["gpus"]
+    if gpus:
+        device, world_size = "cuda", min(wanted, gpus)
+    elif wanted == 1 and machine["mps"]:
+        device, world_size = "mps", 1
+    else:
+        device, world_size = "cpu", wanted
+    dtype = precision(device)
+    backend = None if world_size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {
+        "device": device,
+        "world_size": world_size,
+        "backend": backend,
+        "pin_memory": device == "cuda",
+        "dtype": dtype,
+        "scaler": dtype == torch.float16,
+    }
+""",
+        "match": """
+def launch_plan(machine):
+    match machine:
+        case {"gpus": gpus, "processes": n} if gpus > 0:
+            device, size = "cuda", min(gpus, n)
+        case {"mps": True, "processes": 1}:
+            device, size = "mps", 1
+        case {"processes": n}:
+            device, size = "cpu", n
+    result = {"device": device, "world_size": size, "pin_memory": device == "cuda", "scaler": False}
+    result["backend"] = None if size < 2 else ("gloo" if device == "cpu" else "nccl")
+    result["dtype"] = torch.bfloat16
+    if device == "cuda":
+        if machine["capability"] < (8, 0):
+            result |= {"dtype": torch.float16, "scaler": True}
+    elif device == "mps":
+        release = machine["torch"]
+        if machine["chip"] in ["M1", "M2"]:
+            enough = release >= (2, 8)
+            result |= {"dtype": torch.float16 if enough else torch.float32, "scaler": enough}
+        elif release < (2, 6):
+            result["dtype"] = torch.float32
+    return result
+""",
+    },
+    "ex10-task3": {
+        "array_split": """
+import numpy as np
+def shards(rows, world):
+    parts = np.array_split(np.arange(rows), world)
+    out, s = [], 0
+    for p in parts:
+        out.append((s, s + len(p)))
+        s += len(p)
+    return out
+
+def averaged(gradients, sizes):
+    n = sum(sizes)
+    out = None
+    for g, s in zip(gradients, sizes):
+        if g is None: continue
+        g = [t * s / n for t in g]
+        out = g if out is None else [a + b for a, b in zip(out, g)]
+    return out
+""",
+        "tensor_split": """
+def shards(rows, world):
+    out, s = [], 0
+    for p in torch.arange(rows).tensor_split(world):
+        out.append((s, s + len(p)))
+        s += len(p)
+    return out
+
+def averaged(gradients, sizes):
+    have = [(g, s) for g, s in zip(gradients, sizes) if s]
+    w = torch.tensor([s for _, s in have], dtype=torch.float32)
+    w = w / w.sum()
+    return [torch.tensordot(w, torch.stack(ts), dims=1) for ts in zip(*[g for g, _ in have])]
+""",
+        "formula": """
+def shards(rows, world):
+    q, r = rows // world, rows % world
+    return [(i * q + min(i, r), (i + 1) * q + min(i + 1, r)) for i in range(world)]
+
+def averaged(gradients, sizes):
+    total = sum(sizes)
+    first = next(g for g in gradients if g is not None)
+    acc = [torch.zeros_like(t) for t in first]
+    for g, s in zip(gradients, sizes):
+        if g is not None:
+            for a, t in zip(acc, g): a.add_(t, alpha=s / total)
+    return acc
+""",
+        "ceil of what is left": """
+def shards(rows, world):
+    out, start = [], 0
+    for left in range(world, 0, -1):
+        stop = start + -(-(rows - start) // left)
+        out.append((start, stop))
+        start = stop
+    return out
+
+def averaged(gradients, sizes):
+    pairs = [(g, n) for g, n in zip(gradients, sizes) if g is not None]
+    totals = [torch.zeros_like(t) for t in pairs[0][0]]
+    for g, n in pairs:
+        totals = [total + t * n for total, t in zip(totals, g)]
+    return [total / sum(sizes) for total in totals]
+""",
+        "accumulate, stack": """
+from itertools import accumulate, pairwise
+
+def shards(rows, world):
+    lengths = [rows // world + 1] * (rows % world) + [rows // world] * (world - rows % world)
+    return list(pairwise([0, *accumulate(lengths)]))
+
+def averaged(gradients, sizes):
+    kept = [k for k, g in enumerate(gradients) if g is not None]
+    weights = torch.tensor([sizes[k] for k in kept], dtype=torch.float32)
+    result = []
+    for tensors in zip(*(gradients[k] for k in kept)):
+        stacked = torch.stack(tensors)
+        w = weights.reshape(-1, *[1] * (stacked.dim() - 1))
+        result.append((w * stacked).sum(0) / weights.sum())
+    return result
+""",
+    },
+    "ex10-task4": {
+        "type(state) for dicts": """
+def pack(state):
+    if torch.is_tensor(state):
+        return state.detach().to('cpu', copy=True)
+    if isinstance(state, dict):
+        return type(state)((k, pack(v)) for k, v in state.items())
+    if isinstance(state, (list, tuple)):
+        return type(state)([pack(v) for v in state])
+    return state
+
+def load_into(model, weights):
+    have = model.state_dict()
+    for n in have:
+        if n not in weights: raise ValueError(f'missing {n}')
+    for n, t in weights.items():
+        if n not in have: raise ValueError(f'unexpected {n}')
+        if t.shape != have[n].shape or t.dtype != have[n].dtype: raise ValueError(f'{n} differs')
+    model.load_state_dict(weights)
+    return len(have)
+""",
+        "tree_map": """
+from torch.utils._pytree import tree_map
+
+
+def pack(state):
+    return tree_map(lambda v: v.detach().cpu().clone() if isinstance(v, torch.Tensor) else v, state)
+
+
+def load_into(model, weights):
+    have = model.state_dict()
+    bad = [
+        n
+        for n in {**have, **weights}
+        if n not in have
+        or n not in weights
+        or have[n].shape != weights[n].shape
+        or have[n].dtype != weights[n].dtype
+    ]
+    if bad:
+        raise ValueError(", ".join(bad))
+    with torch.no_grad():
+        for n, t in have.items():
+            t.copy_(weights[n])
+    return len(have)
+""",
+        "deepcopy then convert": """
+import copy
+
+
+def pack(state):
+    if isinstance(state, torch.Tensor):
+        out = torch.empty(state.shape, dtype=state.dtype)
+        out.copy_(state.detach())
+        return out
+    if isinstance(state, dict):
+        return {k: pack(v) for k, v in state.items()}
+    if isinstance(state, tuple):
+        return tuple(map(pack, state))
+    if isinstance(state, list):
+        return list(map(pack, state))
+    return copy.deepcopy(state)
+
+
+def load_into(model, weights):
+    have = model.state_dict()
+    for n in have.keys() | weights.keys():
+        if (
+            n not in have
+            or n not in weights
+            or (have[n].shape, have[n].dtype) != (weights[n].shape, weights[n].dtype)
+        ):
+            raise ValueError(n)
+    model.load_state_dict(weights, strict=True)
+    return len(weights)
+""",
+        "singledispatch": """
+from functools import singledispatch
+
+@singledispatch
+def pack(state):
+    return state
+
+@pack.register
+def _(state: torch.Tensor):
+    return torch.tensor(state.detach().cpu().tolist(), dtype=state.dtype).reshape(state.shape)
+
+@pack.register
+def _(state: dict):
+    return {key: pack(value) for key, value in state.items()}
+
+@pack.register
+def _(state: list):
+    return [pack(value) for value in state]
+
+@pack.register
+def _(state: tuple):
+    return tuple([pack(value) for value in state])
+
+def load_into(model, weights):
+    wanted = model.state_dict()
+    for name in sorted(set(wanted) ^ set(weights)):
+        raise ValueError(name)
+    for name, tensor in wanted.items():
+        if (weights[name].shape, weights[name].dtype) != (tensor.shape, tensor.dtype):
+            raise ValueError(name)
+    model.load_state_dict(weights)
+    return len(weights)
+""",
+        "OrderedDict kept, no_grad": """
+from collections import OrderedDict
+
+
+@torch.no_grad()
+def pack(state):
+    if torch.is_tensor(state):
+        fresh = torch.empty_like(
+            state, device="cpu", memory_format=torch.contiguous_format, requires_grad=False
+        )
+        return fresh.copy_(state)
+    if isinstance(state, OrderedDict):
+        return OrderedDict((k, pack(v)) for k, v in state.items())
+    if isinstance(state, dict):
+        return dict(zip(state, map(pack, state.values())))
+    if isinstance(state, tuple):
+        return tuple(pack(v) for v in state)
+    return [pack(v) for v in state] if isinstance(state, list) else state
+
+
+def load_into(model, weights):
+    own = model.state_dict()
+    missing = [name for name in own if name not in weights]
+    extra = [name for name in weights if name not in own]
+    if missing or extra:
+        raise ValueError(f"missing: {missing}, unexpected: {extra}")
+    for name in own:
+        new, old = weights[name], own[name]
+        if new.dtype != old.dtype:
+            raise ValueError(f"{name}: {new.dtype} instead of {old.dtype}")
+        if tuple(new.shape) != tuple(old.shape):
+            raise ValueError(f"{name}: {new.shape} instead of {old.shape}")
+    result = model.load_state_dict(weights, strict=True)
+    assert not result.missing_keys
+    return len(own)
+""",
+    },
+    "ex10-task5": {
+        "a file on disk": """
+import tempfile
+from pathlib import Path
+
+def first_difference(train, steps, cut):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "state.pt"
+        first_part, state = train(None, cut)
+        torch.save(state, path)
+        torch.manual_seed(1234)
+        second_part, _ = train(torch.load(path, weights_only=True), steps - cut)
+    resumed = first_part + second_part
+    straight = train(None, steps)[0]
+    return next((i for i in range(steps) if resumed[i] != straight[i]), None)
+""",
+        "getvalue": """
+def first_difference(train, steps, cut):
+    buffer = io.BytesIO()
+    part, state = train(None, cut)
+    torch.save(state, buffer)
+    loaded = torch.load(io.BytesIO(buffer.getvalue()), map_location="cpu", weights_only=True)
+    torch.manual_seed(1234)
+    part = list(part) + list(train(loaded, steps - cut)[0])
+    full, _ = train(None, steps)
+    different = [a != b for a, b in zip(full, part)]
+    return different.index(True) if any(different) else None
+""",
+        "tensors of losses": """
+def first_difference(train, steps, cut):
+    whole, _ = train(None, steps)
+    before, state = train(None, cut)
+    file = io.BytesIO()
+    torch.save(state, file)
+    file.seek(0)
+    torch.manual_seed(1234)
+    after, _ = train(torch.load(file, weights_only=True), steps - cut)
+    same = torch.tensor(whole, dtype=torch.float64) == torch.tensor(before + after, dtype=torch.float64)
+    return None if same.all() else int((~same).nonzero()[0])
+""",
+        "only after the cut": """
+def first_difference(train, steps, cut):
+    whole, _ = train(None, steps)
+    before, state = train(None, cut)
+    file = io.BytesIO()
+    torch.save(state, file)
+    file.seek(0)
+    torch.manual_seed(1234)
+    after, _ = train(torch.load(file, weights_only=True), steps - cut)
+    for number, loss in enumerate(after, start=cut):
+        if loss != whole[number]:
+            return number
+""",
+        "helpers": """
+def first_difference(train, steps, cut):
+    def through_file(value):
+        with io.BytesIO() as stream:
+            torch.save(value, stream)
+            stream.seek(0)
+            return torch.load(stream, weights_only=True)
+
+    losses, state = train(None, cut)
+    state = through_file(state)
+    torch.manual_seed(1234)
+    more, _ = train(state, steps - cut)
+    reference, _ = train(None, steps)
+    for k, pair in enumerate(zip(losses + more, reference, strict=True)):
+        if len(set(pair)) == 2:
+            return k
+    return None
+""",
+    },
+}
