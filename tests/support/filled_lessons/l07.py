@@ -6,7 +6,7 @@ from course_utils import compare_prediction, predict
 
 predict("operators that MPS cannot run", 20, "%")
 """,
-    "l07-predict2": 'predict("warnings for three missing operators", 3, "warnings")',
+    "l07-predict2": 'predict("warnings for three missing operators", 3)',
     "l07-predict3": 'predict("copied by one training step", 0.5, "MB")',
     "l07-predict4": 'predict("detours in one epoch", 12, "detours")',
     "l07-turn1": '''
