@@ -17,6 +17,7 @@ from course_utils.exercises.notebook import UnreadableNotebookError, read_cells
 from course_utils.exercises.outcome import Failure
 from course_utils.exercises.prediction import TrackRecord
 from course_utils.exercises.runner import PracticeResult
+from course_utils.exercises.untouched import untouched_result
 from course_utils.reporting.results import TableResult
 from course_utils.reporting.tables import text_table
 
@@ -46,6 +47,12 @@ class ExerciseProgress:
     def solved(self) -> bool:
         """True when every visible check is known to pass."""
         return self.result is not None and self.result.passed
+
+    @property
+    def begun(self) -> bool:
+        """True when the student is known to have written an answer, right or wrong."""
+        outcomes = [outcome for task in (self.result.tasks if self.result else ()) for outcome in task.outcomes]
+        return any(outcome.failure is not Failure.NOT_WRITTEN for outcome in outcomes)
 
     @property
     def solved_tasks(self) -> int | None:
@@ -178,7 +185,7 @@ def read_progress(
         except UnreadableNotebookError as error:
             rows.append(ExerciseProgress(exercise.name, 0, 0.0, problem=str(error)))
             continue
-        known = recall(root, exercise.name, cells)
+        known = recall(root, exercise.name, cells) or untouched_result(exercise.name, cells)
         result = check_and_remember(root, exercise, cells, timeout_s=timeout_s) if known is None and run else known
         graded = [cell for cell in cells if cell.graded and not (cell.solution and cell.kind != "code")]
         rows.append(ExerciseProgress(exercise.name, len(graded), sum(cell.points for cell in graded), result))
@@ -186,16 +193,16 @@ def read_progress(
 
 
 def next_lesson(lessons: Sequence[str], progress: Progress) -> str:
-    """Choose the lesson to open: the first whose exercise is known and not solved, or follows the solved ones.
+    """Choose the lesson to open: the first whose exercise is not solved, once one is begun.
 
     Args:
         lessons: the lessons' names, in order, such as "04_measuring_time".
         progress: what is known.
 
     Returns:
-        The first lesson while nothing is known, and when everything is solved.
+        The first lesson while no exercise is begun, and when everything is solved.
     """
-    if all(exercise.result is None for exercise in progress.exercises):
+    if not any(exercise.begun for exercise in progress.exercises):
         return lessons[0]
     unsolved = [exercise.name for exercise in progress.exercises if not exercise.solved]
     return next((lesson for lesson in lessons if lesson in unsolved), lessons[0])

@@ -205,7 +205,7 @@ def test_bench_json_keeps_raw_times(no_mps, capsys, tmp_path, monkeypatch):
     (comparison,) = document["comparisons"]
 
     assert (document["kind"], document["schema_version"]) == ("course bench", 1)
-    assert document["settings"] == {"only": "matmul", "mode": "both", "batch": 1, "max_time_s": 0.2}
+    assert document["settings"] == {"only": "matmul", "mode": "both", "batch": 1, "sweep": False, "max_time_s": 0.2}
     assert document["machine"]["torch_version"] == torch.__version__
     assert {"chip", "system", "build", "cores", "ram_bytes", "python", "threads"} <= document["machine"].keys()
     assert len(comparison["timings"][0]["times_s"]) >= 1
