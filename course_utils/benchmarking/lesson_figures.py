@@ -34,7 +34,7 @@ _SPANS = {
     "work": ("#E69F00", ""),
 }
 _SPAN_WORDS = {
-    "load": "the host prepares data",
+    "load": "the host prepares",
     "launch": "the host queues work",
     "wait": "the host waits",
     "work": "the device works",

@@ -52,7 +52,7 @@ class ToyDevice:
         self.spans.append(Span("device", "work", start_s, self.busy_until_s))
 
     def load(self, host_s: float) -> None:
-        """Keep the host busy for `host_s` toy seconds with something that is no work for the device."""
+        """Keep the host busy for `host_s` toy seconds with something that is not work for the device."""
         self.spans.append(Span("host", "load", self.now_s, self.now_s + host_s))
         self.now_s += host_s
 
