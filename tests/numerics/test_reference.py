@@ -166,3 +166,13 @@ def test_model_keeps_what_batch_norm_writes():
     assert float(plain.running_mean.abs().min()) > 0.01
     assert torch.allclose(modelled.running_mean, plain.running_mean, rtol=1e-4, atol=0)
     assert not torch.equal(modelled.running_mean, plain.running_mean)
+
+
+def test_bias_may_be_added_after_rounding():
+    """In half precision a kernel may round the sum before it adds the bias: what cancels is then off."""
+    weight, bias, x = draw(6, 8), draw(6, seed=2) * 100, draw(16, 8, seed=1)
+    _, limit = bounds_of(lambda b, t, w: torch.addmm(b, t, w.mT), (bias, x, weight), torch.float16)
+    exact = x.half().double() @ weight.half().double().mT
+    rounded = (exact.half() + bias.half()).double()
+
+    assert bool(((rounded - (exact + bias.half().double())).abs() <= limit).all())

@@ -95,7 +95,10 @@ class SumErrors:
 
     def _convolution(self, func: Any, args: tuple[Any, ...]) -> list[torch.Tensor]:
         terms = args[1].numel() // max(1, args[1].shape[1 if args[6] else 0])
-        return [self._random((func(*args), func(*_squared(args)), func(*_absolute(args))), terms, 0.0)]
+        error = self._random((func(*args), func(*_squared(args)), func(*_absolute(args))), terms, 0.0)
+        if args[2] is not None:
+            error = error + self._added_at_the_end(args[2]).view(-1, *[1] * (args[1].dim() - 2))
+        return [error]
 
     def _scanned(self, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         size = func(*(_absolute(args) if name == "cumsum" else args), **kwargs).abs()
@@ -134,7 +137,14 @@ class SumErrors:
             _most_alike(left, self.unit), _most_alike(right.mT if right.dim() > 1 else right, self.unit)
         )  # fmt: skip
         sums = (func(*args, **kwargs), func(*_squared(args), **kwargs), func(*_absolute(args), **kwargs))
-        return [self._random(sums, left.shape[-1], drift)]
+        error = self._random(sums, left.shape[-1], drift)
+        if name.startswith(("add", "badd")) and kwargs.get("beta", 1) != 0:
+            error = error + self._added_at_the_end(args[0] * kwargs.get("beta", 1))
+        return [error]
+
+    def _added_at_the_end(self, bias: torch.Tensor) -> torch.Tensor:
+        """Return the error of a kernel that rounds the sum to the dtype before it adds a bias of the same size."""
+        return self.dtype_unit * bias.abs()
 
     def _convolution_gradients(self, func: Any, args: tuple[Any, ...]) -> list[torch.Tensor | None]:
         totals, squares, sizes = func(*args), func(*_squared(args)), func(*_absolute(args))
