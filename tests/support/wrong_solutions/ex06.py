@@ -230,6 +230,18 @@ def scales(overflowed, scale, growth_interval):
         found.append((infinite, scale))
     return found
 """,
+        "counts from the first step, whatever happens": """
+def scales(overflowed, scale, growth_interval):
+    out, n = [], 0
+    for i, bad in enumerate(overflowed):
+        if bad:
+            scale /= 2
+            n = 0
+        elif (i + 1) % growth_interval == 0:
+            scale *= 2
+        out.append((not bad, scale))
+    return out
+""",
     },
     "ex06-task4": {
         "float16 on every Mac": """

@@ -549,5 +549,10 @@ def run_right(device, fn, x):
     a, b = device.run(fn, (x,)), device.run(fn, (x.contiguous(),))
     return torch.where(a.abs() > b.abs(), a, b)
 """,
+        "one piece more than the thousands": """
+def run_right(device, fn, x):
+    flat = x.contiguous().view(-1)
+    return torch.cat([device.run(fn, (p,)) for p in flat.chunk(len(flat) // 1000 + 1)]).view(x.shape)
+""",
     },
 }

@@ -821,6 +821,28 @@ def fit(model, train, test, optimizer, settings):
     model.load_state_dict(best_weights)
     return losses
 """,
+        "an equal loss replaces the weights": """
+def fit(model, train, test, optimizer, settings):
+    losses, best = [], None
+    for _ in range(settings["epochs"]):
+        model.train()
+        for x, y in zip(train[0].split(settings["batch"]), train[1].split(settings["batch"])):
+            optimizer.zero_grad()
+            nn.functional.mse_loss(model(x), y).backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            losses.append(nn.functional.mse_loss(model(test[0]), test[1]).item())
+        if losses[-1] == min(losses):
+            best = {k: v.clone() for k, v in model.state_dict().items()}
+        if (
+            len(losses) > settings["patience"]
+            and min(losses[-settings["patience"] :]) >= losses[-settings["patience"] - 1]
+        ):
+            break
+    model.load_state_dict(best)
+    return losses
+""",
     },
     "ex11-task4-counts": {
         "the first call is counted": """
