@@ -10,7 +10,7 @@ import torch
 import torch.mps.event
 from torch.overrides import TorchFunctionMode
 
-from course_utils.emulation.counted_shaders import counting
+from course_utils.emulation import counted_shaders
 from course_utils.emulation.dispatch_counter import DispatchCounter, tensors_in
 from course_utils.emulation.kernels import mps_kernels
 from course_utils.emulation.ledger import Ledger
@@ -130,7 +130,8 @@ def counted_mps(*, fallback: bool = False, over_emulation: bool = False) -> Iter
         for owner, name, cause in (*_SYNCHRONIZE, event):
             _patch(stack, owner, name, _waits_first(recorder, getattr(owner, name), cause))
         _patch(stack, torch.autograd, "_engine_run_backward", _named_backward(recorder, names))
-        _patch(stack, torch.mps, "compile_shader", counting(torch.mps.compile_shader, recorder.note_operator))
+        _patch(stack, torch.mps, "compile_shader", counted_shaders.counting(torch.mps.compile_shader))
+        _patch(stack, counted_shaders, "counted_note", recorder.note_operator)
         stack.enter_context(names)
         kernels = mps_kernels()
         stack.enter_context(DispatchCounter(recorder, kernels, falls_back=fallback, over_emulation=over_emulation))

@@ -13,8 +13,7 @@ import torch
 import torch.mps.event
 
 from course_utils.data.versions import exactly
-from course_utils.emulation import messages
-from course_utils.emulation.counted_shaders import METAL_NAMESPACE
+from course_utils.emulation import counted_shaders, messages
 from course_utils.emulation.generator import GeneratorFactory
 from course_utils.emulation.runtime import Runtime
 from course_utils.emulation.tensor import DEVICE, data_of_storage, is_emulated, new_storage, to_cpu_view
@@ -155,9 +154,7 @@ def mps_functions(runtime: Runtime) -> Iterator[Patch]:
         runtime.recorder.note_wait("", "torch.mps.synchronize", "synchronize")
 
     def compile_shader(source: Any) -> ShaderLibrary:
-        return compile_source(
-            source, _memory_of, on_launch=lambda name: runtime.recorder.note_operator(f"{METAL_NAMESPACE}::{name}")
-        )
+        return compile_source(source, _memory_of, on_launch=counted_shaders.note_emulated)
 
     macos = exactly(runtime.macos or "0").line
 
@@ -190,6 +187,7 @@ def mps_functions(runtime: Runtime) -> Iterator[Patch]:
     yield torch.mps, "_default_mps_generator", None
     # torch's own function opens whatever file a source includes, before it calls the one above
     yield torch.mps, "compile_shader", compile_shader
+    yield counted_shaders, "emulated_note", runtime.recorder.note_operator
     yield torch, "Generator", GeneratorFactory
     event = _make_event(runtime)
     yield torch.mps, "Event", event

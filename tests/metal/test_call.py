@@ -174,4 +174,9 @@ def test_the_ledger_counts_a_kernel(metal, library):  # noqa: F811
         counted_library.fill(out, 2.0)
         assert counted_library.fill.thread_execution_width == 32
         assert counted.ledger().operators == {"metal::fill": 1}
+        earlier = counted_library
     assert out.tolist() == [2.0] * 4
+    # a library outlives its block, and is counted in the next
+    with counted_mps(over_emulation=True) as counted:
+        earlier.fill(out, 3.0)
+        assert counted.ledger().operators == {"metal::fill": 1}

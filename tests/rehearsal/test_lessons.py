@@ -28,6 +28,7 @@ USING_THE_DEVICE = (
     "07_fallback",
     "09_memory_budget",
     "10_from_mac_to_cloud",
+    "13_profile_and_kernels",
 )
 # what an output must not say where the device is a real one
 FALSE_ON_A_MAC = re.compile(r"emulated|nothing was counted|counts nothing|not counted on|no times: this is not MPS")
