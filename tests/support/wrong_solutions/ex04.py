@@ -449,6 +449,20 @@ def find_flaw(times_s, flop, peak_flops):
     first, median, third = statistics.quantiles(times_s, n=4, method="inclusive")
     return "wide spread" if third - first > median / 4 else "fine"
 """,
+        "a quarter of the mean": """
+import statistics
+
+
+def find_flaw(t, flop, peak):
+    if flop / max(t) > peak:
+        return "implausible"
+    if len(t) > 1 and t[0] > 3 * statistics.median(t[1:]):
+        return "first call counted"
+    if len(t) < 5:
+        return "too few"
+    q = statistics.quantiles(t, n=4, method="inclusive")
+    return "wide spread" if q[2] - q[0] > statistics.mean(t) / 4 else "fine"
+""",
         "compared with the fastest of the others": """
 import statistics
 

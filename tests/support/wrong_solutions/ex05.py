@@ -51,6 +51,22 @@ def read_sweep(batches, cpu_s, gpu_s):
         wins_from = batch
     return {"images_per_s": rates, "wins_from": wins_from, "best_batch": batches[rates.index(max(rates))]}
 """,
+        "the share rounded": """
+def read_sweep(b, c, g):
+    r = [x / y for x, y in zip(b, g)]
+    w = None
+    for i in range(len(b) - 1, -1, -1):
+        if g[i] < c[i]:
+            w = b[i]
+        else:
+            break
+    best = max(r)
+    return {
+        "images_per_s": r,
+        "wins_from": w,
+        "best_batch": b[[round(x / best, 2) >= 0.95 for x in r].index(True)],
+    }
+""",
         "the best batch among its wins": """
 def read_sweep(b, c, g):
     r = [x / y for x, y in zip(b, g)]
@@ -220,6 +236,18 @@ def verdict(cpu_s, gpu_s):
     g = statistics.quantiles(gpu_s[1:], n=4, method="inclusive")
     found = "gpu faster" if g[2] <= c[0] else "cpu faster" if c[2] <= g[0] else "no difference found"
     return {"speedup": c[1] / g[1], "verdict": found}
+""",
+        "one half may not hold the other": """
+import statistics
+
+
+def verdict(c, g):
+    a, b = (statistics.quantiles(x[1:], n=4, method="inclusive") for x in (c, g))
+    over = a[0] <= b[0] <= a[2] or a[0] <= b[2] <= a[2]
+    return {
+        "speedup": a[1] / b[1],
+        "verdict": "no difference found" if over else "gpu faster" if b[1] < a[1] else "cpu faster",
+    }
 """,
         "the last reading thrown away": """
 def verdict(cpu_s, gpu_s):
