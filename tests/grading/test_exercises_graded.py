@@ -61,7 +61,7 @@ def which_fault(device, fn):
 """,
     ),
     "11_capstone": (
-        "ex11-task2",
+        "ex11-task2-forecaster",
         """
 class Zero(torch.Tensor):
     @classmethod
@@ -71,7 +71,7 @@ class Zero(torch.Tensor):
         return super().__torch_function__(func, types, args, kwargs or {})
 class Nothing(nn.Module):
     def forward(self, images):
-        return torch.zeros(len(images), 10).as_subclass(Zero)
+        return torch.zeros(len(images), 3).as_subclass(Zero)
 def make_model():
     return Nothing()
 """,
