@@ -186,6 +186,7 @@ def test_every_page_is_accessible_light_and_fits_a_phone(site, browser):  # noqa
     """
     context = browser.new_context(bypass_csp=True, viewport={"width": 390, "height": 800}, color_scheme="light")
     page = context.new_page()
+    page.set_default_timeout(120_000)  # a busy machine is no fault of a page
     loaded = []
     page.on("requestfinished", lambda request: loaded.append(request.url))
     trouble = {}
@@ -211,6 +212,7 @@ def test_every_kind_of_page_has_contrast(site, browser, theme):  # noqa: F811
         bypass_csp=True, viewport={"width": 1280, "height": 800}, color_scheme=theme, reduced_motion="reduce"
     )
     page = context.new_page()
+    page.set_default_timeout(120_000)  # a busy machine is no fault of a page
     kinds = ("index.html", "exercises.html", "search.html", f"notebooks/{LESSONS[0]}.html", "docs/audit.html")
     trouble = {}
     for name in (*kinds, f"exercises/{EXERCISES[0]}/{EXERCISES[0]}.html"):

@@ -10,7 +10,7 @@ predict("product with side 1024 on the CPU", 30, "ms")
 def double(x):
     return 2 * x
 """,
-    "l00-turn2": "my_side = 1024",
+    "l00-turn2": "my_side = 2048",
 }
 WRONG = {
     "l00-turn1": [
