@@ -70,7 +70,7 @@ def test_visible_checks_are_in_it():
     cells = check_cells(autograded_notebook(BOOK, CODE, partly()))
 
     first = cells[next(iter(WORTH))]["source"]
-    assert '"five readings"' in first
+    assert '"the median and the interquartile range"' in first
     assert HIDDEN_NOTE in first
     assert first.endswith("task.score()")
 

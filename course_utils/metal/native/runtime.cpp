@@ -426,6 +426,12 @@ static void run_group() {
 }
 
 // ---- start: before any constructor of the kernel's program ------------------------------------------------------------
+static void push_front(Report& r, u64 address) {
+  memmove(r.frames + 1, r.frames, sizeof r.frames - sizeof *r.frames);
+  r.frames[0] = address;
+  r.n_frames = r.n_frames < most_frames ? r.n_frames + 1 : most_frames;
+}
+
 static void on_signal(int number, siginfo_t* info, void* context) {
   const ucontext_t* state = (const ucontext_t*)context;
 #if defined(__x86_64__)
@@ -437,9 +443,16 @@ static void on_signal(int number, siginfo_t* info, void* context) {
   u64 address = (u64)info->si_addr;
   bool overflow = number == SIGSEGV && on_stacks(address);
   describe(r, number == SIGVTALRM ? time_over : overflow ? stack_overflow : crashed, frame);
-  memmove(r.frames + 1, r.frames, sizeof r.frames - sizeof *r.frames);
-  r.frames[0] = pc;
-  r.n_frames = r.n_frames < most_frames ? r.n_frames + 1 : most_frames;
+  push_front(r, pc);
+#if defined(__x86_64__)
+  // the clock also strikes at the first instruction of a check, whose frame is not built yet: then the caller, a line of
+  // the kernel, is on top of the stack and nowhere else
+  if (number == SIGVTALRM) {
+    u64 top = *(const u64*)state->uc_mcontext.gregs[REG_RSP], inner = r.frames[0];
+    r.frames[0] = top;
+    push_front(r, inner);
+  }
+#endif
   r.a = number;
   r.b = address;
   publish(r);
