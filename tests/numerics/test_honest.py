@@ -72,11 +72,15 @@ MODULES = {
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: str(dtype).removeprefix("torch."))
 @pytest.mark.parametrize("name", MODULES)
-def test_honest_module_is_clean(name, dtype):
+def test_honest_module_is_clean(name, dtype, monkeypatch):
     """Outputs, gradients and an optimizer step of an honest CPU kernel are clean, or the CPU refuses the dtype."""
     make, shapes = MODULES[name]
     torch.manual_seed(0)
     inputs = tuple(s if isinstance(s, torch.Tensor) else draw(*s, seed=p) for p, s in enumerate(shapes))
+    if dtype == torch.bfloat16 and name.startswith("Conv"):
+        # oneDNN leaves the gradient of a tap that meets only padding unwritten (torch 2.14.1 on x86-64: old NaNs in 52
+        # of 600 calls of a Conv1d at length 1, none without oneDNN), which is no honest kernel
+        monkeypatch.setattr(torch.backends.mkldnn, "enabled", False)
     report = compare_numerics(make(), inputs, device="cpu", dtypes=[dtype], largest_elements=0)
 
     assert report.kinds in ((), ("refused",)), str(report)
