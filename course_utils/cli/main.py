@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except argparse.ArgumentError as error:
         words = sys.argv[1:] if arguments is None else arguments
         command = next((f"course {word}" for word in words if word in COMMANDS), "course")
-        print(f"{command}: {error.argument_name} {error.message}", file=sys.stderr)
+        print(f"{command}: {' '.join(filter(None, (error.argument_name, error.message)))}", file=sys.stderr)
         return 2
     try:
         code: int = parsed.run(parsed)

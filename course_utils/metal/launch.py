@@ -7,6 +7,7 @@ import mmap
 import os
 import resource
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -130,8 +131,9 @@ def run_kernel(
     launch.cpu_us = int(limits.cpu_s * 1e6)
     placed, size = _lay_out(launch, kernel, arguments)
     launch.gap_bytes = _gap(sum(storage.n_bytes for storage in placed), len(placed))
-    file = os.memfd_create("course-metal")
-    try:
+    # an unlinked file and not a memfd: the grader's sandbox bounds the size of files, and refuses what it cannot count
+    with tempfile.TemporaryFile(prefix="course-metal-") as opened:
+        file = opened.fileno()
         os.ftruncate(file, size)
         with mmap.mmap(file, size) as shared:
             _fill(shared, launch, placed, arguments)
@@ -141,8 +143,6 @@ def run_kernel(
                 return Ended(None)
             if ended == 1:
                 return Ended(FaultReport.from_buffer_copy(shared, _Launch.report.offset))
-    finally:
-        os.close(file)
     if ended is None:
         return Ended(None, is_late=True)
     if ended in _START_FAILED:
