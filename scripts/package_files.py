@@ -6,13 +6,16 @@ An editable installation needs no copies: the clone has the files.
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 from setuptools.command.build_py import build_py
 
-from course_utils.exercises.reader_files import PACKED, READER_FILES, find_files
-
 ROOT = Path(__file__).resolve().parent.parent
+# pip builds in an environment of its own, which holds setuptools and does not have this folder on its path
+sys.path.insert(0, str(ROOT))
+
+from course_utils.exercises.reader_files import PACKED, READER_FILES, find_files  # noqa: E402
 
 
 class BuildWithReaderFiles(build_py):

@@ -5,12 +5,22 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import pytest
+import setuptools
 from support.paths import ROOT
 
-BUILD = "from setuptools import build_meta as build; build.build_wheel('dist'); build.build_sdist('dist')"
+# as pip builds: with setuptools, in an environment where nothing of the course can be imported (-I -S: no folder of
+# ours on the path, and no editable installation)
+BUILD = f"""
+import importlib.util, sys
+sys.path.append({str(Path(setuptools.__file__).parent.parent)!r})
+assert importlib.util.find_spec("course_utils") is None
+from setuptools import build_meta as build
+build.build_wheel("dist")
+build.build_sdist("dist")
+"""
 # what setuptools adds to a source archive
 ADDED = {"PKG-INFO", "setup.cfg"}
 
@@ -32,7 +42,7 @@ def built(tmp_path_factory):
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes((ROOT / name).read_bytes())
-    done = subprocess.run([sys.executable, "-c", BUILD], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", BUILD], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     (wheel,), (source,) = (folder / "dist").glob("*.whl"), (folder / "dist").glob("*.tar.gz")
     return names, wheel, source
