@@ -60,8 +60,8 @@ def which_fault(device, fn):
     return next((fault for fault in FAULTS if fault in held), "no name in " + held)
 """,
     ),
-    "11_capstone": (
-        "ex11-task2-forecaster",
+    "15_capstone": (
+        "ex15-task2-forecaster",
         """
 class Zero(torch.Tensor):
     @classmethod

@@ -19,7 +19,7 @@ from support.rehearsal import code_cells, rehearsal, run_cells
 from course_utils.exercises import kept_predictions, task
 
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-COUNTING_EXERCISES = ("03_devices", "05_models_cpu_and_mps", "11_capstone")
+COUNTING_EXERCISES = ("03_devices", "05_models_cpu_and_mps", "15_capstone")
 USING_THE_DEVICE = (
     *COUNTING_EXERCISES,
     "01_unified_memory",

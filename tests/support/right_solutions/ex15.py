@@ -1,7 +1,7 @@
-"""Right solutions of exercise 11, in other styles, by the grade id of the cell that they stand in."""
+"""Right solutions of exercise 15, in other styles, by the grade id of the cell that they stand in."""
 
 RIGHT = {
-    "ex11-task1-signals": {
+    "ex15-task1-signals": {
         "std_mean": """
 def prepare(counts, device):
     x = counts.to(device).to(torch.float32)
@@ -50,7 +50,7 @@ def prepare(counts, device):
     return nn.functional.batch_norm(x, None, None, training=True, eps=1e-10)
 """,
     },
-    "ex11-task2-forecaster": {
+    "ex15-task2-forecaster": {
         "comparisons": """
 def make_model():
     class Repaired(nn.Module):
@@ -163,7 +163,7 @@ def make_model():
     return new
 """,
     },
-    "ex11-task3-fit": {
+    "ex15-task3-fit": {
         "deepcopy": """
 import copy
 
@@ -293,7 +293,7 @@ def fit(model, train, test, optimizer, settings):
     return losses
 """,
     },
-    "ex11-task4-counts": {
+    "ex15-task4-counts": {
         "two blocks": """
 def compare_counts(before, after):
     def count(step):
@@ -372,7 +372,7 @@ def compare_counts(before, after):
     return {"before": a, "after": b, "better": max(y - x for x, y in zip(a, b)) <= 0 and sum(b) < sum(a)}
 """,
     },
-    "ex11-task5": {
+    "ex15-task5": {
         "NumPy": """
 import numpy as np
 

@@ -1,14 +1,14 @@
-"""Lesson 11 as a reader fills it in, and plausible mistakes that its checks have to refuse."""
+"""Lesson 15 as a reader fills it in, and plausible mistakes that its checks have to refuse."""
 
 FILLED = {
-    "l11-predict1": """
+    "l15-predict1": """
 from course_utils import compare_prediction, predict
 
 predict("reads in one epoch", 46, "reads")
 """,
-    "l11-predict2": 'predict("copied to the device in one epoch", 0.4, "MB")',
-    "l11-predict3": 'predict("a step after the repairs, on this CPU", 2, "times as fast")',
-    "l11-turn1": """
+    "l15-predict2": 'predict("copied to the device in one epoch", 0.4, "MB")',
+    "l15-predict3": 'predict("a step after the repairs, on this CPU", 2, "times as fast")',
+    "l15-turn1": """
 class Repaired(sins.Net):
     def __init__(self):
         super().__init__()
@@ -18,7 +18,7 @@ class Repaired(sins.Net):
         for place in (1, 3):
             self.features[place] = nn.LeakyReLU(11 / 48)
 """,
-    "l11-turn2": """
+    "l15-turn2": """
 def my_epoch(model, x, y, optimizer, batch=64):
     losses = []
     for first in range(0, len(x), batch):
@@ -31,11 +31,11 @@ def my_epoch(model, x, y, optimizer, batch=64):
         losses.append(loss.detach() * len(images))
     return (torch.stack(losses).sum() / len(x)).item()
 """,
-    "l11-turn3": 'allowed = ["c", "a"]',
+    "l15-turn3": 'allowed = ["c", "a"]',
 }
 
 WRONG = {
-    "l11-turn1": [
+    "l15-turn1": [
         # the slope of RReLU's lower bound
         """
 class Repaired(sins.Net):
@@ -64,7 +64,7 @@ class Repaired(sins.Net):
         self.features[1] = self.features[3] = nn.RReLU(11 / 48, 11 / 48)
 """,
     ],
-    "l11-turn2": [
+    "l15-turn2": [
         # reads in each step
         """
 def my_epoch(model, x, y, optimizer, batch=64):
@@ -119,5 +119,5 @@ def my_epoch(model, x, y, optimizer, batch=64):
     return total.item()
 """,
     ],
-    "l11-turn3": ['allowed = ["a", "b", "c"]', 'allowed = ["a", "c", "d"]', 'allowed = ["c"]'],
+    "l15-turn3": ['allowed = ["a", "b", "c"]', 'allowed = ["a", "c", "d"]', 'allowed = ["c"]'],
 }

@@ -1,7 +1,7 @@
-"""Wrong solutions of exercise 11, by the grade id of the cell that they stand in."""
+"""Wrong solutions of exercise 15, by the grade id of the cell that they stand in."""
 
 WRONG = {
-    "ex11-task1-signals": {
+    "ex15-task1-signals": {
         "converted on the CPU": """
 def prepare(counts, device):
     signals = counts.float().to(device)
@@ -102,7 +102,7 @@ def prepare(counts, device):
     return signals / torch.where(deviation > 0, deviation, 1.0)
 """,
     },
-    "ex11-task2-forecaster": {
+    "ex15-task2-forecaster": {
         "the hasty one": """
 def make_model():
     return Hasty()
@@ -371,7 +371,7 @@ def make_model():
     return Repaired()
 """,
     },
-    "ex11-task3-fit": {
+    "ex15-task3-fit": {
         "the last weights": """
 def fit(model, train, test, optimizer, settings):
     (x, y), (x_test, y_test) = train, test
@@ -844,7 +844,7 @@ def fit(model, train, test, optimizer, settings):
     return losses
 """,
     },
-    "ex11-task4-counts": {
+    "ex15-task4-counts": {
         "the first call is counted": """
 def compare_counts(before, after):
     found = {}
@@ -1020,7 +1020,7 @@ def compare_counts(before, after):
     return found
 """,
     },
-    "ex11-task5": {
+    "ex15-task5": {
         "the mean": """
 def report(measurement):
     device, warmup = measurement["device"], measurement["warmup"]
