@@ -178,7 +178,8 @@ def _messages(output: str, source: str, edits: list[Edit]) -> str:
     found = list(_MESSAGE.finditer(output))
     own = [match for match in found if match["file"] == PROGRAM] or found
     if not own:
-        said = next((line for line in output.splitlines() if "error" in line), "nothing")
+        lines = output.strip().splitlines() or ["nothing"]
+        said = next((line for line in lines if "error" in line), lines[-1])
         return (
             f"{PROGRAM}: error: the compiler stopped without a line to name: the source needs more than its limits on "
             f"time, memory or file size, or the compiler has a fault of its own; it said: {said[:200]}"

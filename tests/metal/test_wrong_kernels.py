@@ -5,59 +5,9 @@ import re
 import pytest
 import torch
 from support.metal_here import metal  # noqa: F401  (a fixture)
-from support.paths import TESTS
+from support.wrong_metal_calls import CALLS, SOURCE, x
 
-from course_utils.metal import FaultKind, MetalFault, RunLimits, compile_source
-
-# the line that a report has to name carries the kernel's name in a comment
-SOURCE = (TESTS / "support" / "metal" / "wrong.metal").read_text(encoding="utf-8")
-
-
-def _x(n=64, dtype=torch.float32):
-    return torch.ones(n, dtype=dtype, device="mps")
-
-
-# kernel -> arguments, how it is launched, and what is reported
-CALLS = {
-    "no_barrier": (lambda: (_x(), _x()), {}, FaultKind.UNWRITTEN),
-    "no_barrier_in_loop": (lambda: (_x(),), {}, FaultKind.RACE),
-    "one_barrier_in_scan": (lambda: (_x(),), {}, FaultKind.RACE),
-    "barrier_of_nothing": (lambda: (_x(),), {}, FaultKind.RACE),
-    "barrier_of_other_memory": (lambda: (_x(),), {}, FaultKind.RACE),
-    "read_one_too_far": (lambda: (_x(1000), _x(1000)), {}, FaultKind.OUT_OF_BOUNDS),
-    "write_one_too_far": (lambda: (_x(1000),), {}, FaultKind.OUT_OF_BOUNDS),
-    "below_zero": (lambda: (_x(), _x()), {}, FaultKind.OUT_OF_BOUNDS),
-    "less_or_equal": (lambda: (_x(5), _x(35), 7), {}, FaultKind.OUT_OF_BOUNDS),
-    "rows_for_columns": (lambda: (_x(15), _x(15)), {"threads": (5, 3)}, FaultKind.OUT_OF_BOUNDS),
-    "group_too_large": (lambda: (_x(),), {"group_size": 64}, FaultKind.OUT_OF_BOUNDS),
-    "early_return": (lambda: (_x(60), 60), {"threads": 64, "group_size": 64}, FaultKind.BARRIER),
-    "barrier_in_branch": (lambda: (_x(),), {}, FaultKind.BARRIER),
-    "not_all_written": (lambda: (_x(),), {}, FaultKind.UNWRITTEN),
-    "starts_from_garbage": (lambda: (_x(),), {}, FaultKind.UNWRITTEN),
-    "plain_histogram": (lambda: (_x(4, torch.int32), _x(64, torch.int32)), {"threads": 64}, FaultKind.RACE),
-    "sum_of_groups": (lambda: (_x(1), _x()), {"threads": 64, "group_size": 32}, FaultKind.RACE),
-    "last_one_wins": (lambda: (_x(1), torch.arange(9.0).to("mps")), {"threads": 9}, FaultKind.RACE),
-    "shift_in_place": (lambda: (torch.arange(64.0).to("mps"), 64), {}, FaultKind.RACE),
-    "lanes_in_step": (lambda: (_x(32),), {}, FaultKind.UNWRITTEN),
-    "counts_before_zero": (
-        lambda: (_x(4, torch.int32), torch.zeros_like(_x(64, torch.int32))),
-        {"threads": 64},
-        FaultKind.RACE,
-    ),
-    "absent_lane": (lambda: (_x(32),), {}, FaultKind.LANE),
-    "local_array": (lambda: (_x(4), 1), {}, FaultKind.OUT_OF_BOUNDS),
-    "by_nothing": (lambda: (_x(4, torch.int32), 0), {}, FaultKind.DIVISION),
-    "too_much_memory": (lambda: (_x(),), {}, FaultKind.MEMORY),
-    "endless": (lambda: (_x(1),), {}, FaultKind.TIME),
-    "too_deep": (lambda: (_x(1, torch.int32),), {}, FaultKind.STACK),
-    "wild_pointer": (lambda: (_x(1),), {}, FaultKind.OUT_OF_BOUNDS),
-    "changes_a_constant": (lambda: (_x(), _x()), {}, FaultKind.CRASH),
-    "in_a_helper": (lambda: (_x(), _x()), {}, FaultKind.OUT_OF_BOUNDS),
-    "next_buffer": (lambda: (_x(), _x(100000)), {"threads": 64}, FaultKind.OUT_OF_BOUNDS),
-    "beyond_a_view": (lambda: (_x(4), _x(64)[:4]), {}, FaultKind.OUT_OF_BOUNDS),
-    "float4_of_floats": (lambda: (_x(64),), {}, FaultKind.OUT_OF_BOUNDS),
-    "wrong_fill": (lambda: (_x(),), {"threads": (8, 8), "group_size": (8, 8)}, FaultKind.OUT_OF_BOUNDS),
-}
+from course_utils.metal import MetalFault, RunLimits, compile_source
 
 
 @pytest.fixture(scope="module")
@@ -94,17 +44,17 @@ def test_says_what_was_touched(library):
     with pytest.raises(
         MetalFault, match=r"write of element 1000 of 'out', which has 1000 elements \(thread 999 of the grid"
     ):
-        library.write_one_too_far(_x(1000))
+        library.write_one_too_far(x(1000))
     with pytest.raises(MetalFault, match=r"an unsigned index below 0 wraps around: this one was -1"):
-        library.below_zero(_x(), _x())
+        library.below_zero(x(), x())
     with pytest.raises(MetalFault, match=r"reached by 60 of the 64 threads of the group: thread 63 has returned"):
-        library.early_return(_x(60), 60, threads=64, group_size=64)
+        library.early_return(x(60), 60, threads=64, group_size=64)
     with pytest.raises(MetalFault, match=r"called from line \d+\)"):
-        library.in_a_helper(_x(), _x())
+        library.in_a_helper(x(), x())
     with pytest.raises(MetalFault, match=r"threadgroup 't'\[\d+\]"):
-        library.no_barrier_in_loop(_x())
+        library.no_barrier_in_loop(x())
     with pytest.raises(MetalFault, match=r"groups run in any order"):
-        library.sum_of_groups(_x(1), _x(), threads=64, group_size=32)
+        library.sum_of_groups(x(1), x(), threads=64, group_size=32)
 
 
 def test_nothing_is_written_back_after_a_fault(library):

@@ -5,8 +5,6 @@
 // on (seccomp), sees no file, and has no memory but its buffers and what is set aside for it.
 #include "layout.h"
 
-#include <initializer_list>
-
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -536,7 +534,8 @@ static void prepare(int argc, char** argv, char**) {
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   must(!sigaltstack(&other, nullptr), 50);
-  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGVTALRM}) must(!sigaction(number, &action, nullptr), 50);
+  const int watched[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGVTALRM};
+  for (int number : watched) must(!sigaction(number, &action, nullptr), 50);
   rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
   itimerval limit = {{0, 0}, {(time_t)(launch->cpu_us / 1000000), (suseconds_t)(launch->cpu_us % 1000000)}};
