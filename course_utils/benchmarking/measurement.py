@@ -15,6 +15,7 @@ from typing import Any
 from course_utils.benchmarking.trend import drift
 from course_utils.reporting.results import TableResult
 from course_utils.reporting.units import format_duration
+from course_utils.reporting.wrapped import wrapped
 
 # torch.utils.benchmark warns at the same two levels (torch 2.9-2.14, utils/benchmark/utils/common.py)
 WIDE_SPREAD = 0.10
@@ -103,11 +104,11 @@ class Timing(TableResult):
 
     def __str__(self) -> str:
         calls = f"{self.calls_per_reading} call{'s' if self.calls_per_reading > 1 else ''}"
-        lines = [
+        line = (
             f"{self.label} on {self.device}: {format_duration(self.median_s)} "
             f"(IQR {format_duration(self.iqr_s)}, {len(self.times_s)} readings of {calls})"
-        ]
-        return "\n".join([*lines, *(f"  warning: {warning}" for warning in self.warnings)])
+        )
+        return "\n".join([wrapped(line), *(wrapped(f"warning: {warning}", "  ") for warning in self.warnings)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON: the raw times, the statistics and the warnings."""

@@ -16,6 +16,7 @@ import torch
 
 from course_utils.devices.environment_variables import COURSE_DEVICE
 from course_utils.devices.machine import DeviceState
+from course_utils.reporting.wrapped import wrapped
 
 PREFERENCE = ("mps", "cuda", "cpu")
 
@@ -40,7 +41,7 @@ class Probe:
         return self.state == "usable"
 
     def __str__(self) -> str:
-        return f"{self.device}: {self.state} - {self.reason}"
+        return wrapped(f"{self.device}: {self.state} - {self.reason}")
 
 
 def judge(device: str, *, offered: bool, why_not: str, attempt: Callable[[], float]) -> Probe:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeVar, get_args
@@ -10,6 +9,8 @@ from typing import Literal, TypeVar, get_args
 from course_utils.emulation.host_waits import queues_kernel
 from course_utils.emulation.location import Location
 from course_utils.reporting.results import TextResult
+from course_utils.reporting.tables import html_table
+from course_utils.reporting.wrapped import wrapped
 
 Direction = Literal["to mps", "to cpu"]
 WaitKind = Literal["read", "copy to mps", "synchronize", "fallback"]
@@ -141,19 +142,14 @@ class Ledger(TextResult):
         )
 
     def __str__(self) -> str:
-        lines = [self._summary()]
+        lines = [wrapped(self._summary())]
         lines += [f"  {kind:<12} {count:>5} x  {what}  at {where}" for kind, what, count, where in self._rows()]
-        lines += [f"  note: {warning}" for warning in self.warnings]
+        lines += [wrapped(warning, "  note: ") for warning in self.warnings]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        body = "".join(
-            f"<tr><td>{kind}</td><td>{count}</td><td>{html.escape(what)}</td><td>{html.escape(where)}</td></tr>"
-            for kind, what, count, where in self._rows()
-        )
-        notes = "".join(f"<p>{html.escape(warning)}</p>" for warning in self.warnings)
-        head = "<tr><th>event</th><th>times</th><th>what</th><th>where</th></tr>"
-        return f"<p>{html.escape(self._summary())}</p><table>{head}{body}</table>{notes}"
+        rows = [[kind, str(count), what, where] for kind, what, count, where in self._rows()]
+        return html_table(self._summary(), [["event", "times", "what", "where"], *rows], self.warnings)
 
 
 def _counted(number: int, noun: str) -> str:

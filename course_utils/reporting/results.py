@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from course_utils.reporting.tables import Rows, html_table, text_table
+from course_utils.reporting.wrapped import wrapped
 
 
 class TextResult:
@@ -53,7 +54,7 @@ class TableResult(TextResult):
     def __str__(self) -> str:
         rows = self.rows()
         table = text_table(rows) if len(rows) > 1 else []
-        return "\n".join([self.title(), *table, *(f"  {remark}" for remark in self._remarks())])
+        return "\n".join([wrapped(self.title()), *table, *(wrapped(remark, "  ") for remark in self._remarks())])
 
     def _repr_html_(self) -> str:
         rows = self.rows()

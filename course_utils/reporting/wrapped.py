@@ -8,10 +8,15 @@ import textwrap
 SENTENCE_WIDTH = 72
 
 
-def wrapped(text: str) -> str:
-    """Return text with its lines broken between words; a word longer than a line, such as a link, stays whole."""
-    lines = (
-        textwrap.fill(line, SENTENCE_WIDTH, break_long_words=False, break_on_hyphens=False)
-        for line in text.splitlines()
-    )
-    return "\n".join(lines)
+def wrapped(text: str, mark: str = "") -> str:
+    """Return text with its lines broken between words; a word longer than a line, such as a link, stays whole.
+
+    Args:
+        text: sentences, in one line or several.
+        mark: what the first line begins with, such as `"  * "`; the others are indented by its length.
+    """
+    lines = []
+    for line in text.splitlines():
+        broken = textwrap.wrap(line, SENTENCE_WIDTH - len(mark), break_long_words=False, break_on_hyphens=False)
+        lines += broken or [""]
+    return mark + f"\n{' ' * len(mark)}".join(lines)

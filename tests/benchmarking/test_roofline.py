@@ -2,6 +2,7 @@
 
 import pytest
 from support.described_timings import roofline
+from support.unwrapped import unwrapped
 
 from course_utils.benchmarking.roofline import MeasuredOperation, Roofline
 
@@ -50,11 +51,11 @@ def test_text_and_html():
     """Both views have ceilings, operations and warnings; without operations the text is the ceilings alone."""
     named = roofline(MeasuredOperation("a < b", flop=1e9, n_bytes=12e9, seconds=0.04))
 
-    assert "100.0 GB/s, 1000 GFLOP/s, ridge at 10.0 FLOP/byte" in str(named)
+    assert "100.0 GB/s, 1000 GFLOP/s, ridge at 10.0 FLOP/byte" in unwrapped(named)
     assert "memory" in str(named)
     assert "  warning: a < b is" in str(named)
     assert "a &lt; b" in named._repr_html_()
-    assert str(roofline()).count("\n") == 0
+    assert "operation" not in str(roofline())
 
 
 @pytest.mark.parametrize("wrong", [{"n_bytes": 0}, {"seconds": 0.0}, {"flop": -1}])

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from support.described_timings import sweep, timing
+from support.unwrapped import unwrapped
 
 from course_utils.benchmarking.measurement import Comparison, Timing
 from course_utils.benchmarking.sweep import Sweep, sweep_devices
@@ -61,7 +62,7 @@ def test_warnings_carry_their_size():
     found = Sweep("work", "size", (1, 2), (comparison, few))
 
     assert [warning.startswith("size 2, cpu: too few readings") for warning in found.warnings] == [True]
-    assert found.warnings[0] in str(found)
+    assert found.warnings[0] in unwrapped(found)
     assert "too few readings" in found._repr_html_()
 
 

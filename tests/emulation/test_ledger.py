@@ -5,6 +5,7 @@ import inspect
 
 import pytest
 import torch
+from support.unwrapped import unwrapped
 from torch import nn
 
 from course_utils.emulation import Ledger, emulated_mps
@@ -198,7 +199,7 @@ def test_ledger_prints_without_a_time():
         torch.ones(2).to("mps").sum().item()
         ledger = mps.ledger()
     text, page = str(ledger), ledger._repr_html_()
-    assert "2 host waits (1 read, 1 copy to mps), 0 fallbacks, 8 bytes to mps" in text
+    assert "2 host waits (1 read, 1 copy to mps), 0 fallbacks, 8 bytes to mps" in unwrapped(text)
     assert f"item()  at {__file__.rpartition('/')[2]}:" in text
     assert "<table>" in page
     assert "item()" in page

@@ -12,6 +12,7 @@ from typing import Any
 from course_utils.data.known_faults import KnownFault, known_fault
 from course_utils.numerics.known_faults.asking import FaultAnswer, FaultState
 from course_utils.reporting.results import TextResult
+from course_utils.reporting.tables import LEFT
 
 SCHEMA = 1
 # heading, and what it means
@@ -130,11 +131,12 @@ def _remark(fault: KnownFault, answer: FaultAnswer) -> str:
 
 
 def _table(answers: Sequence[FaultAnswer]) -> str:
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("issue", "fault", "here", "releases", "do"))
+    head = "".join(f'<th scope="col" {LEFT}>{name}</th>' for name in ("issue", "fault", "here", "releases", "do"))
     rows = []
     for answer in answers:
         fault = known_fault(answer.issue)
         cells = [fault.title, _remark(fault, answer), fault.releases, fault.way_around]
         link = f'<a href="{html.escape(fault.link)}">{html.escape(fault.id)}</a>'
-        rows.append(f"<tr><td>{link}</td>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
+        shown = [link, *map(html.escape, cells)]
+        rows.append("<tr>" + "".join(f"<td {LEFT}>{cell}</td>" for cell in shown) + "</tr>")
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

@@ -13,6 +13,7 @@ from course_utils.numerics.tensors.inputs import Inputs
 from course_utils.numerics.tensors.leaves import OutputLeaf
 from course_utils.reporting.results import TextResult
 from course_utils.reporting.tables import html_table, text_table
+from course_utils.reporting.wrapped import wrapped
 
 
 @dataclass(frozen=True)
@@ -134,19 +135,21 @@ class NumericsReport(TextResult):  # repr without the raw tensors, which would f
         return [*self.warnings, *self.rules(), str(self.machine), *map(str, self.asked), *left_out]
 
     def __str__(self) -> str:
-        lines = [self.verdict, *(f"  * {finding}" for finding in self.findings)]
-        lines += [f"  ? undecided: {finding}" for finding in self.undecided]
+        lines = [wrapped(self.verdict), *(wrapped(str(finding), "  * ") for finding in self.findings)]
+        lines += [wrapped(f"undecided: {finding}", "  ? ") for finding in self.undecided]
         if self.cases:
             lines += text_table(self.rows())
         if self.reproducer:
             lines += ["", "# the smallest reproducer", self.reproducer.rstrip(), ""]
-        lines += [f"  ! {note}" for note in self.notes()]
+        lines += [wrapped(note, "  ! ") for note in self.notes()]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         found = "".join(f"<li>{html.escape(str(finding))}</li>" for finding in (*self.findings, *self.undecided))
         text = f"<p>{html.escape(self.verdict)}</p>" + (f"<ul>{found}</ul>" if found else "")
-        text += html_table("What was compared", self.rows(), self.notes())
+        cases = html_table("What was compared", self.rows())
+        text += f"<details><summary>What was compared: {len(self.cases)} cases</summary>{cases}</details>"
+        text += f"<ul>{''.join(f'<li>{html.escape(note)}</li>' for note in self.notes())}</ul>"
         if self.reproducer:
             code = html.escape(self.reproducer)
             text += f"<details><summary>The smallest reproducer</summary><pre>{code}</pre></details>"
