@@ -34,7 +34,7 @@ instructor:
 test:
 	@test -d tests || { echo "This archive for students has no tests; clone the repository to run them." >&2; exit 2; }
 	$(SET_UP)
-	@$(RUN) OMP_NUM_THREADS=1 python -m pytest tests notebooks solutions --nbval-lax --nbval-current-env -n 2 --dist loadscope $(PYTEST_ARGS)
+	@$(RUN) OMP_NUM_THREADS=1 python -m pytest tests notebooks solutions --nbval-lax --nbval-current-env -n 2 --dist loadscope --no-loadscope-reorder $(PYTEST_ARGS)
 
 site:
 	$(SET_UP)

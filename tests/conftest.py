@@ -7,7 +7,12 @@ from support.postgres import postgres_server  # noqa: F401
 
 
 def pytest_collection_modifyitems(items):
-    """Skip tests marked needs_sandbox where it does not start, with the reason; in CI they run, and fail."""
+    """Begin with the modules that hold slow tests, so that none of them is left for one worker at the end.
+
+    Tests marked needs_sandbox are skipped where it does not start, with the reason; in CI they run, and fail.
+    """
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
     marked = [item for item in items if item.get_closest_marker("needs_sandbox")]
     reason = sandbox_here.missing() if marked and not sandbox_here.MUST_RUN else ""
     if reason:

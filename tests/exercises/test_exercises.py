@@ -14,6 +14,8 @@ from course_utils.exercises.runner import PracticeResult, run_checks
 from course_utils.grading.assignment import bound_names
 from course_utils.grading.releasing.release import generate, source_names
 
+pytestmark = pytest.mark.slow
+
 
 def run_with_hidden_checks(name, code, folder) -> PracticeResult:
     """Run the instructor's notebook, hidden checks included, with other code in its solution cells."""

@@ -11,7 +11,7 @@ from course_utils.grading.checking.engine import Grader
 from course_utils.grading.reading.submission import Submission, read_submission
 from course_utils.sandbox.limits import Limits
 
-pytestmark = needs_sandbox
+pytestmark = [needs_sandbox, pytest.mark.slow]
 
 
 def code_of(notebook):

@@ -6,6 +6,8 @@ import pytest
 from support import submissions
 from support.nbgrader_command import nbgrader
 
+pytestmark = pytest.mark.slow
+
 NAME = "04_measuring_time"
 
 

@@ -31,6 +31,8 @@ from course_utils.grading.sinks import Destinations, Sinks
 from course_utils.sandbox.limits import Limits
 from course_utils.sandbox.process_tree import read_usage
 
+pytestmark = pytest.mark.slow
+
 CLASS, SMALL_CLASS = 200, 25
 STAND_IN = "support.stand_in_graders:StandIn"
 KINDS = {

@@ -16,7 +16,7 @@ from support.front_end import (
 from support.sandbox_here import needs_sandbox
 from support.submissions import released_notebook, solved, submit, with_code, wrong_solutions
 
-pytestmark = needs_sandbox
+pytestmark = [needs_sandbox, pytest.mark.slow]
 
 NAME = "04_measuring_time"
 MEAN = wrong_solutions(NAME)["ex04-task1"]["mean instead of median"]

@@ -17,6 +17,8 @@ from support.front_end import (
     write_cell,
 )
 
+pytestmark = pytest.mark.slow
+
 SOLUTION = """\
 def summarise(times_s):
     if not times_s:

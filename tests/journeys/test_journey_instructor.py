@@ -14,7 +14,7 @@ import pytest
 from support.sandbox_here import MUST_RUN, needs_sandbox
 from support.submissions import ROOT, released_notebook, solution_cells, solved, with_code, wrong_solutions
 
-pytestmark = needs_sandbox
+pytestmark = [needs_sandbox, pytest.mark.slow]
 
 NAME = "04_measuring_time"
 PAGE = (ROOT / "docs/instructors.md").read_text(encoding="utf-8")

@@ -13,6 +13,8 @@ from support.submissions import ROOT, solution_cells, solved, with_code, wrong_s
 
 from course_utils.grading.releasing.bundle import FOLDER
 
+pytestmark = pytest.mark.slow
+
 NAME = "04_measuring_time"
 OPENED = "from course_utils.cli.lab import choose_lesson, lab_command; from pathlib import Path; import sys; \
 print(*lab_command(Path.cwd(), choose_lesson(Path.cwd(), None), no_browser=True, port=8899), sep='\\n')"

@@ -18,6 +18,8 @@ from course_utils.sandbox.process_tree import _from_proc, _with_psutil, read_usa
 from course_utils.sandbox.sandbox import Sandbox, SandboxError, choose_sandbox
 from course_utils.sandbox.syscall_filter import write_filter
 
+pytestmark = pytest.mark.slow
+
 
 def test_no_sandbox_is_refused(monkeypatch):
     """Without bubblewrap nothing is graded, and the message says what to install and what --unsafe means."""

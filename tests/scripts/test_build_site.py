@@ -18,6 +18,8 @@ from support.submissions import EXERCISES, ROOT
 from scripts import build_site
 from scripts.check_links import problems
 
+pytestmark = pytest.mark.slow
+
 SPEC = importlib.util.spec_from_file_location("light_pages", ROOT / "docs" / "site" / "light_pages.py")
 light_pages = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(light_pages)
