@@ -50,6 +50,7 @@ lint:
 	@$(RUN) zizmor --offline --quiet .github/workflows
 	@$(RUN) python scripts/format_notebooks.py --check
 	@$(RUN) python -m scripts.draw_architecture --check
+	@$(RUN) python -m scripts.repository_links --check
 
 format:
 	$(IN_TEST_ENVIRONMENT)
@@ -57,6 +58,7 @@ format:
 	@$(RUN) ruff format --quiet .
 	@$(RUN) python scripts/format_notebooks.py
 	@$(RUN) python -m scripts.draw_architecture
+	@$(RUN) python -m scripts.repository_links
 
 # exercises/ is generated from solutions/, and from nothing else
 release:

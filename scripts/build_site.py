@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from course_utils.data.repository import Repository, read_repository
 from course_utils.exercises.notebook import read_cells
 from course_utils.exercises.reader_files import READER_FILES, STUDENT_TOOLS, find_files
 from course_utils.reporting.files import write_zip
@@ -83,7 +84,7 @@ def toctree(caption: str, pages: Sequence[str]) -> str:
     return "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
 
 
-def index_page(readme: str, lessons: Sequence[str], others: Sequence[str], made: str) -> str:
+def index_page(readme: str, lessons: Sequence[str], others: Sequence[str], made: str, repository: Repository) -> str:
     """Return the first page: the README's pitch and its table of lessons.
 
     Args:
@@ -91,7 +92,9 @@ def index_page(readme: str, lessons: Sequence[str], others: Sequence[str], made:
         lessons: pages of lessons, such as "notebooks/04_measuring_time".
         others: pages of the docs.
         made: how the outputs of the lessons were made, a sentence.
+        repository: where the course's repository is; a page names it only where it is known.
     """
+    clone = [f"Or clone [the repository]({repository.address}): `git clone {repository.address} course`.", ""]
     parts = sections(readme)
     pitch, picture, rest = FENCED.sub("", parts[""]).partition("![")
     return "\n".join(
@@ -107,6 +110,7 @@ def index_page(readme: str, lessons: Sequence[str], others: Sequence[str], made:
             "Or, in a Python environment of your own: `pip install ./pytorch-apple-silicon-course`, then",
             "`course start my-course`. The [guide](guide.md) has the details.",
             "",
+            *(clone if repository.known else []),
             picture + rest,
             f"## {LESSONS}",
             parts[LESSONS],
@@ -190,13 +194,14 @@ def files_beside(folder: Path) -> list[Path]:
     return [path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
 
 
-def stage(root: Path, into: Path, *, executed: bool) -> None:
+def stage(root: Path, into: Path, *, executed: bool, repository: Repository) -> None:
     """Prepare the pages in an empty folder, with the files that they link to.
 
     Args:
         root: the course's root.
         into: the folder to make; an old one is replaced.
         executed: whether the lessons will be run, which the first page says.
+        repository: where the course's repository is.
     """
     shutil.rmtree(into, ignore_errors=True)
     lessons = sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -210,7 +215,7 @@ def stage(root: Path, into: Path, *, executed: bool) -> None:
     pages = [str(path.relative_to(root).with_suffix("")) for path in docs]
     lesson_pages = [f"notebooks/{path.stem}" for path in lessons]
     made = {
-        "index.md": index_page(readme, lesson_pages, pages, how_made(executed=executed)),
+        "index.md": index_page(readme, lesson_pages, pages, how_made(executed=executed), repository),
         "guide.md": guide_page(readme),
         "exercises.md": exercises_page(titles),
     }
@@ -232,24 +237,33 @@ def copy(path: Path, root: Path, into: Path) -> None:
     shutil.copyfile(path, target)
 
 
-def build(root: Path, output: Path, *, execute: bool) -> int:
+def build(root: Path, output: Path, *, execute: bool, repository: Repository | None = None) -> int:
     """Build the site.
 
     Args:
         root: the course's root.
         output: the folder of the site; beside it come the prepared pages and Sphinx's own files.
         execute: whether to run the lessons.
+        repository: where the course's repository is; by default what pyproject.toml says.
 
     Returns:
         Sphinx's exit code: 0 when all pages were built without a warning.
     """
     source = output.with_name(f"{output.name}-source")
     shutil.rmtree(output, ignore_errors=True)
-    stage(root, source, executed=execute)
+    repository = repository or read_repository(root)
+    if not repository.known:
+        print(
+            "pyproject.toml names no address of the repository yet, so the pages have no link to it, to its issues "
+            "and to Colab",
+            file=sys.stderr,
+        )
+    stage(root, source, executed=execute, repository=repository)
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E"]
     command += ["-c", str(SETTINGS), "-d", str(output.with_name(f"{output.name}-doctrees")), str(source), str(output)]
     # Sphinx and what it calls take their dates from here
     env = os.environ | {"SOURCE_DATE_EPOCH": "0", "SITE_EXECUTE": "on" if execute else "off"}
+    env["SITE_REPOSITORY"] = repository.address
     return subprocess.run(command, env=env, check=False).returncode
 
 

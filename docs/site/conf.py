@@ -9,13 +9,15 @@ import os
 import sys
 from pathlib import Path
 
+from course_utils.data.repository import BRANCH, Repository
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 project = "PyTorch on Apple Silicon"
 html_title = project
 language = "en"
 
-extensions = ["myst_nb", "sphinx_copybutton", "figure_text", "light_pages"]
+extensions = ["myst_nb", "sphinx_copybutton", "figure_text", "light_pages", "repository_buttons"]
 exclude_patterns = ["**/.ipynb_checkpoints"]
 myst_heading_anchors = 3
 myst_html_meta = {
@@ -38,6 +40,9 @@ nb_merge_streams = True
 # would load a script from a CDN on pages with widgets
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}
 
+# empty where the address is a placeholder: then no page links to it
+repository = Repository(os.environ.get("SITE_REPOSITORY", ""))
+
 html_theme = "sphinx_book_theme"
 html_theme_options = {
     "use_download_button": True,
@@ -51,6 +56,11 @@ html_theme_options = {
     # a tint that reads on white and on black, and colours that do not rely on red against green
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
+    "use_repository_button": repository.known,
+    "use_issues_button": repository.known,
+    "repository_branch": BRANCH,
+    "repository_url": repository.address if repository.known else "",
+    "launch_buttons": {"colab_url": "https://colab.research.google.com" if repository.known else ""},
 }
 html_static_path = [str(Path(__file__).with_name("style.css"))]
 html_css_files = ["style.css"]

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -15,6 +16,7 @@ from support.browser import browser, violations  # noqa: F401
 from support.found import found
 from support.submissions import EXERCISES, ROOT
 
+from course_utils.data.repository import Repository
 from scripts import build_site
 from scripts.check_links import problems
 
@@ -26,16 +28,25 @@ SPEC.loader.exec_module(light_pages)
 
 TITLE = "# Exercise 04: Measuring time\n\n| task | minutes |\n|---|---|\n| 4.1 Median | 5 |\n\nText | with a bar"
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+PUBLISHED = Repository("https://github.com/someone/course")
+COLAB = "https://colab.research.google.com/"
+SMALL_README = "# A course\n\n```sh\nmake lab\n```\n\nA pitch.\n\n## The lessons\n\n[00](notebooks/{0}.ipynb)\n"
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """Build the site once, without running lessons."""
+    """Build the site once as one that is published, without running lessons."""
+    require_sphinx()
+    output = tmp_path_factory.mktemp("first") / "site"
+    built = build_site.build(ROOT, output, execute=False, repository=PUBLISHED)
+    assert built == 0, "Sphinx warned; its messages are above"
+    return output
+
+
+def require_sphinx():
+    """Skip where the site's tools are not installed."""
     for module in ("sphinx", "myst_nb", "sphinx_book_theme"):
         pytest.importorskip(module, reason=f"{module} is not installed; the extra 'site' brings it")
-    output = tmp_path_factory.mktemp("first") / "site"
-    assert build_site.build(ROOT, output, execute=False) == 0, "Sphinx warned; its messages are above"
-    return output
 
 
 def text_of(site, page):
@@ -152,8 +163,8 @@ def test_two_builds_are_the_same(site, tmp_path):
     """Another build, in another folder and with another hash seed, gives the same bytes."""
     again = tmp_path / "site"
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-    code += "from pathlib import Path\nfrom scripts.build_site import ROOT, build\n"
-    code += f"sys.exit(build(ROOT, Path({str(again)!r}), execute=False))"
+    code += "from pathlib import Path\nfrom scripts.build_site import ROOT, Repository, build\n"
+    code += f"sys.exit(build(ROOT, Path({str(again)!r}), execute=False, repository={PUBLISHED!r}))"
     subprocess.run([sys.executable, "-c", code], check=True, env=environment(hash_seed="7"))
 
     assert checksums(again) == checksums(site)
@@ -169,7 +180,7 @@ def test_old_pages_go(tmp_path):
     stale = tmp_path / "source" / "old.md"
     stale.parent.mkdir()
     stale.write_text("# Old")
-    build_site.stage(ROOT, tmp_path / "source", executed=False)
+    build_site.stage(ROOT, tmp_path / "source", executed=False, repository=PUBLISHED)
 
     assert not stale.exists()
     assert Path(tmp_path / "source" / "index.md").exists()
@@ -236,6 +247,51 @@ def test_the_course_can_be_downloaded(site):
     assert {f"exercises/{name}/{name}.ipynb" for name in EXERCISES} <= names
     assert {"Makefile", "pyproject.toml", "course_utils/__init__.py"} <= names
     assert not [name for name in names if name.startswith(("solutions", "tests"))]
+
+
+def outside_links(page):
+    """Return the links of a page that lead to the repository or to Colab."""
+    return [link for link in re.findall(r'href="([^"]+)"', page) if link.startswith((PUBLISHED.address, COLAB))]
+
+
+def test_a_published_site_leads_to_the_repository(site):
+    """Every page has the repository and its issues; a lesson opens in Colab, an exercise and a document do not."""
+    lesson, exercise = f"notebooks/{LESSONS[0]}", f"exercises/{EXERCISES[0]}/{EXERCISES[0]}"
+    links = {name: outside_links(text_of(site, f"{name}.html")) for name in (lesson, exercise, "docs/audit", "index")}
+
+    for found_links in links.values():
+        assert PUBLISHED.address in found_links
+        assert any(link.startswith(PUBLISHED.issues) for link in found_links)
+    colab = [link for link in links[lesson] if link.startswith(COLAB)]
+    assert colab == [f"{COLAB}github/someone/course/blob/main/{lesson}.ipynb"]
+    assert not [link for name in (exercise, "docs/audit") for link in links[name] if link.startswith(COLAB)]
+    shown = re.sub(r"<[^>]+>", "", text_of(site, "index.html"))
+    assert f"git clone {PUBLISHED.address} course" in shown
+
+
+@pytest.mark.parametrize("address", ["https://github.com/OWNER/course", ""])
+def test_a_site_without_an_address_has_no_link_to_it(tmp_path, capfd, address):
+    """With the placeholder nothing leads to a repository, and the build says what is left out."""
+    require_sphinx()
+    root, name = tmp_path / "course", EXERCISES[0]
+    for folder in ("notebooks", "docs", "benchmarks", f"exercises/{name}"):
+        (root / folder).mkdir(parents=True)
+    lesson = {"cells": [{"cell_type": "markdown", "id": "a", "metadata": {}, "source": "# 01 A lesson"}]}
+    frame = {"metadata": {"kernelspec": {"name": "python3", "display_name": "a"}}, "nbformat": 4, "nbformat_minor": 5}
+    (root / "notebooks" / f"{name}.ipynb").write_text(json.dumps(lesson | frame), encoding="utf-8")
+    shutil.copy(ROOT / "exercises" / name / f"{name}.ipynb", root / "exercises" / name)
+    (root / "benchmarks" / "README.md").write_text("# Benchmarks\n", encoding="utf-8")
+    (root / "README.md").write_text(SMALL_README.format(name), encoding="utf-8")
+    built = build_site.build(root, tmp_path / "site", execute=False, repository=Repository(address))
+
+    said = capfd.readouterr().err
+    pages = found((tmp_path / "site").rglob("*.html"))
+    text = "".join(path.read_text(encoding="utf-8") for path in pages)
+    assert "no address of the repository" in said
+    assert "OWNER" not in text
+    assert COLAB not in text
+    assert "source-repository-button" not in text
+    assert built == 0, said
 
 
 def test_unused_rules_go_and_used_ones_stay():
