@@ -52,6 +52,7 @@ _HOME = {
     "plot_roofline": "benchmarking.plots",
     "plot_sweep": "benchmarking.plots",
     "Task": "exercises.task",
+    "bring_files": "exercises.reader_files",
     "in_student_process": "exercises.task",
     "compare_prediction": "exercises.kept_predictions",
     "predict": "exercises.kept_predictions",
@@ -83,6 +84,7 @@ __all__ = [
     "ask_known_faults",
     "audit",
     "benchmark",
+    "bring_files",
     "compare_devices",
     "compare_numerics",
     "compare_prediction",
@@ -141,6 +143,7 @@ if TYPE_CHECKING:
     from course_utils.devices.chips import find_chip
     from course_utils.devices.probe import Probe, pick_device, probe_mps, synchronize
     from course_utils.exercises.kept_predictions import compare_prediction, predict
+    from course_utils.exercises.reader_files import bring_files
     from course_utils.exercises.task import Task, in_student_process
     from course_utils.memory import estimate_memory, fits, memory_budget
     from course_utils.numerics import compare_numerics

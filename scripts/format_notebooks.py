@@ -1,7 +1,8 @@
 """Bring notebooks into the one form that the repository keeps; with --check, only say which are not.
 
 The form: nbformat 4.5, kernelspec python3, sorted keys, one space of indentation, outputs and execution counts
-cleared except in cells tagged nbval-check-output (nbval compares those), no metadata but tags and nbgrader's.
+cleared except in cells tagged nbval-check-output (nbval compares those), no metadata but tags and nbgrader's, and as
+the second cell of a lesson the one that says what to install (`installed_cell`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # run as a file, it does not find the module beside it
+
+from course_utils.data.repository import read_repository  # noqa: E402
+from scripts.installed_cell import NAME, installed_cell  # noqa: E402
+
 FOLDERS = ("notebooks", "solutions")  # exercises/ is written by nbgrader
 KEEP_OUTPUTS = "nbval-check-output"
 KEPT_CELL_METADATA = ("nbgrader", "tags")
@@ -32,6 +38,10 @@ def canonical(notebook: dict[str, Any], stem: str) -> dict[str, Any]:
         stem: the file's name without suffix; its number begins the ids of cells that have none.
     """
     cells = [_canonical_cell(cell, position, stem) for position, cell in enumerate(notebook["cells"])]
+    number = stem[:2]
+    if any(cell["id"].startswith(f"l{number}-") for cell in cells):  # a lesson; ids of exercises begin with ex
+        cells = [cell for cell in cells if cell["id"] != f"l{number}-{NAME}"]
+        cells.insert(1, installed_cell(number, read_repository(ROOT)))
     return {"cells": cells, "metadata": NOTEBOOK_METADATA, "nbformat": 4, "nbformat_minor": 5}
 
 

@@ -6,11 +6,14 @@ puts them there), so that `course start` can lay them out where nothing but the 
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 from course_utils.data.package import FOLDER
 from course_utils.exercises.course import is_course_root
+from course_utils.reporting.errors import CourseError
 from course_utils.reporting.files import write_file
+from course_utils.reporting.near_names import suggest
 
 # patterns below the course's root
 READER_FILES = (
@@ -90,3 +93,32 @@ def lay_out(folder: Path, files: dict[str, Path]) -> tuple[str, ...]:
         target.parent.mkdir(parents=True, exist_ok=True)
         write_file(target, content)
     return tuple(kept)
+
+
+class LessonFilesError(CourseError):
+    """What a lesson reads cannot be laid beside it."""
+
+
+def bring_files(name: str, folder: Path | None = None) -> None:
+    """Copy a folder that a lesson reads beside the lesson, where the notebook lies alone; what is there stays.
+
+    Args:
+        name: the folder's name in notebooks/, such as "capstone".
+        folder: where the lesson runs; the current folder when None.
+
+    Raises:
+        LessonFilesError: when the course has no such folder, or the copy cannot be written; says what to do.
+    """
+    target = folder or Path.cwd()
+    inside = {path.removeprefix("notebooks/"): source for path, source in reader_files().items()}
+    wanted = {path: source for path, source in inside.items() if path.startswith(f"{name}/")}
+    if not wanted:
+        folders = {path.split("/")[0] for path in inside if "/" in path}
+        raise LessonFilesError(f"no folder of the lessons is called {name!r}; {suggest(name, folders)}")
+    try:
+        lay_out(target, wanted)
+    except OSError as error:
+        raise LessonFilesError(
+            f"{name} cannot be copied to {target} ({error.strerror}); move the notebook to a folder that you can write"
+        ) from error
+    importlib.invalidate_caches()  # a folder that did not exist a moment ago is found by `import`

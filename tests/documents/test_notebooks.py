@@ -13,7 +13,7 @@ from scripts.format_notebooks import as_text, canonical, notebook_files
 FILES = notebook_files(ROOT)
 LESSONS = [path for path in FILES if path.parent.name == "notebooks"]
 SOLUTIONS = [path for path in FILES if path.parent.parent.name == "solutions"]
-KNOWN_TAGS = {"wants-mps", "nbval-check-output", "raises-exception", "your-turn", "solution-only"}
+KNOWN_TAGS = {"wants-mps", "nbval-check-output", "raises-exception", "your-turn", "solution-only", "remove-cell"}
 # predictions and turns of a lesson that only shows how they work; all others have three of each
 FEWEST = {"00": 1}
 LONGEST_CELL = 25

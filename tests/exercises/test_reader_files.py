@@ -1,13 +1,21 @@
 """What a reader gets is laid out whole, and nothing of theirs is ever replaced."""
 
 import json
+import re
 
 import pytest
 from support.paths import ROOT
 
 from course_utils.cli.main import main
 from course_utils.exercises.course import exercise_names, is_course_root
-from course_utils.exercises.reader_files import READER_FILES, find_files, lay_out, reader_files
+from course_utils.exercises.reader_files import (
+    READER_FILES,
+    LessonFilesError,
+    bring_files,
+    find_files,
+    lay_out,
+    reader_files,
+)
 
 
 def test_the_clone_has_every_file_of_the_reader():
@@ -68,3 +76,24 @@ def test_a_package_without_lessons_says_so(tmp_path, monkeypatch):
 
     with pytest.raises(FileNotFoundError, match="install"):
         reader_files()
+
+
+def test_what_a_lesson_reads_comes_beside_it(tmp_path):
+    """Where it is missing it is copied, and what the reader changed stays."""
+    bring_files("capstone", tmp_path)
+    (script,) = (tmp_path / "capstone").glob("*.py")
+    assert script.read_bytes() == (ROOT / "notebooks" / "capstone" / script.name).read_bytes()
+    script.write_text("mine", encoding="utf-8")
+    bring_files("capstone", tmp_path)
+
+    assert script.read_text(encoding="utf-8") == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["capstone"]
+
+
+def test_what_cannot_come_is_said_in_one_sentence(tmp_path):
+    """A name that no folder has is answered with the nearest one; a place that cannot be written with where it is."""
+    with pytest.raises(LessonFilesError, match="capstone"):
+        bring_files("capston", tmp_path)
+    (tmp_path / "capstone").write_text("a file", encoding="utf-8")
+    with pytest.raises(LessonFilesError, match=re.escape(str(tmp_path))):
+        bring_files("capstone", tmp_path)

@@ -5,7 +5,6 @@ import importlib.util
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -269,29 +268,35 @@ def test_a_published_site_leads_to_the_repository(site):
     assert f"git clone {PUBLISHED.address} course" in shown
 
 
-@pytest.mark.parametrize("address", ["https://github.com/OWNER/course", ""])
-def test_a_site_without_an_address_has_no_link_to_it(tmp_path, capfd, address):
+def write_notebook(path, text):
+    """Write a notebook of one text cell."""
+    cell = {"cell_type": "markdown", "id": "a", "metadata": {}, "source": text}
+    frame = {"metadata": {"kernelspec": {"name": "python3", "display_name": "a"}}, "nbformat": 4, "nbformat_minor": 5}
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(frame | {"cells": [cell]}), encoding="utf-8")
+
+
+def test_a_site_without_an_address_has_no_link_to_it(tmp_path, capfd):
     """With the placeholder nothing leads to a repository, and the build says what is left out."""
     require_sphinx()
-    root, name = tmp_path / "course", EXERCISES[0]
-    for folder in ("notebooks", "docs", "benchmarks", f"exercises/{name}"):
-        (root / folder).mkdir(parents=True)
-    lesson = {"cells": [{"cell_type": "markdown", "id": "a", "metadata": {}, "source": "# 01 A lesson"}]}
-    frame = {"metadata": {"kernelspec": {"name": "python3", "display_name": "a"}}, "nbformat": 4, "nbformat_minor": 5}
-    (root / "notebooks" / f"{name}.ipynb").write_text(json.dumps(lesson | frame), encoding="utf-8")
-    shutil.copy(ROOT / "exercises" / name / f"{name}.ipynb", root / "exercises" / name)
-    (root / "benchmarks" / "README.md").write_text("# Benchmarks\n", encoding="utf-8")
-    (root / "README.md").write_text(SMALL_README.format(name), encoding="utf-8")
+    root, name = tmp_path / "course", "01_small"
+    write_notebook(root / "notebooks" / f"{name}.ipynb", "# 01 A lesson")
+    task = "| task | level | minutes | points |\n|---|---|---|---|\n| 1.1 One | easy | 5 | 2 |"
+    write_notebook(root / "exercises" / name / f"{name}.ipynb", f"# Exercise 01: Small\n\n{task}")
+    for page, text in {"benchmarks/README.md": "# Benchmarks\n", "README.md": SMALL_README.format(name)}.items():
+        (root / page).parent.mkdir(exist_ok=True)
+        (root / page).write_text(text, encoding="utf-8")
+    address = "https://github.com/OWNER/course"
     built = build_site.build(root, tmp_path / "site", execute=False, repository=Repository(address))
 
     said = capfd.readouterr().err
     pages = found((tmp_path / "site").rglob("*.html"))
     text = "".join(path.read_text(encoding="utf-8") for path in pages)
+    assert built == 0, said
     assert "no address of the repository" in said
     assert "OWNER" not in text
     assert COLAB not in text
     assert "source-repository-button" not in text
-    assert built == 0, said
 
 
 def test_unused_rules_go_and_used_ones_stay():
