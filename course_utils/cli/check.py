@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING
 from course_utils.cli.arguments import positive_number
 from course_utils.cli.usage import UsageError
 from course_utils.exercises.course import Exercise, exercise_names, find_course_root, find_exercise
-from course_utils.exercises.notebook import Cell, UnreadableNotebookError, read_cells
+from course_utils.exercises.editors import about_lost, editor_of, lost_cells, when_saved
+from course_utils.exercises.notebook import Cell, UnreadableNotebookError, parse_notebook, read_cells
 
 if TYPE_CHECKING:
     from course_utils.exercises.runner import PracticeResult
@@ -52,11 +54,14 @@ def require_exercise_cells(cells: tuple[Cell, ...], exercise: Exercise, notebook
     """Make sure that a notebook belongs to the exercise.
 
     Raises:
-        UsageError: when none of its graded cells does.
+        UsageError: when none of its graded cells does; says so where an editor lost what makes them graded.
     """
     ids = {cell.grade_id for cell in cells if cell.graded}
     reference = exercise.released if exercise.released.is_file() else exercise.source
     known = {cell.grade_id for cell in read_cells(reference) if cell.graded}
+    lost = about_lost(lost_cells(cells), editor_of(parse_notebook(notebook.read_bytes(), str(notebook))))
+    if not ids and lost:
+        raise UsageError(f"{notebook}: {lost}")
     if not ids & known:
         raise UsageError(f"{notebook} has no check cells of exercise {exercise.name}; is it the right notebook?")
 
@@ -65,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the checks.
 
     Returns:
-        0 when every task passed, 1 when not, or when a check cell is gone.
+        0 when every task passed, 1 when not, or when a check cell is gone or lost its metadata.
     """
     try:
         root = find_course_root()
@@ -88,19 +93,36 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             folder = notebook.resolve().parent
             result = run_checks(exercise.name, cells, folder=folder, timeout_s=arguments.timeout, on_cell=bar.update)
-    from course_utils.exercises.saved import deleted_checks, unsaved_run
-
-    unsaved, gone = unsaved_run(notebook), deleted_checks(cells)
-    done = result.passed and not gone
-    doubts = [*([unsaved] if unsaved else []), *map(without_check, gone)]
+    doubts, whole = find_doubts(cells, notebook)
+    done = result.passed and whole
     if arguments.json:
         print(json.dumps(result.to_dict() | {"passed": done, "doubts": doubts}, indent=2))
         return 0 if done else 1
     print(result)
+    print(f"checked: {notebook.name} as saved at {when_saved(notebook, time.time())}")
     for doubt in doubts:
         print(f"! {doubt}")
     print(f"next: {next_step(exercise, result, doubts, exercise_names(root))}")
     return 0 if done else 1
+
+
+def find_doubts(cells: tuple[Cell, ...], notebook: Path) -> tuple[list[str], bool]:
+    """Find why a file may not be what the student sees, or not hold what is checked.
+
+    Args:
+        cells: the cells of the file.
+        notebook: the file.
+
+    Returns:
+        The doubts, one sentence each; and whether every task has a check that counts.
+    """
+    from course_utils.exercises.saved import deleted_checks, unsaved_run
+
+    lost = lost_cells(cells)
+    gone = [check for check in deleted_checks(cells) if check not in lost]
+    editor = editor_of(parse_notebook(notebook.read_bytes(), str(notebook)))
+    found = [unsaved_run(notebook), about_lost(lost, editor), *map(without_check, gone)]
+    return [doubt for doubt in found if doubt], not lost and not gone
 
 
 def without_check(grade_id: str) -> str:

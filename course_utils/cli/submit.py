@@ -6,7 +6,7 @@ import argparse
 import json
 
 from course_utils.cli.arguments import positive_number
-from course_utils.cli.check import require_exercise_cells, without_check
+from course_utils.cli.check import find_doubts, require_exercise_cells
 from course_utils.cli.usage import UsageError
 from course_utils.exercises.course import find_course_root, find_exercise
 from course_utils.exercises.hand_in import FOLDER, file_name, find_warnings, without_outputs, write_notebook
@@ -54,10 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{target} cannot be written: {error.strerror or error}") from error
     for line in unsolved(result):
         print(f"not yet  {line}")
-    from course_utils.exercises.saved import deleted_checks, unsaved_run
-
-    unsaved = unsaved_run(exercise.released)
-    doubts = [*([unsaved] if unsaved else []), *map(without_check, deleted_checks(cells))]
+    doubts, _ = find_doubts(cells, exercise.released)
     for warning in (*find_warnings(cells, size_bytes), *([result.stopped] if result.stopped else []), *doubts):
         print(f"! {warning}")
     done = sum(task.passed for task in result.tasks)

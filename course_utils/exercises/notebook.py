@@ -28,7 +28,7 @@ class Cell:
         solution: whether the student writes it.
         locked: whether nbgrader restores it.
         task: whether it is one of nbgrader's task cells.
-        cell_id: the notebook format's own id; empty when there is none.
+        cell_id: the notebook format's own id, which Colab keeps in the metadata; empty when there is none.
     """
 
     number: int
@@ -103,6 +103,7 @@ def read_cell(number: int, cell: object) -> Cell:
         cell: the cell's JSON.
     """
     known = cell if isinstance(cell, dict) else {}
+    metadata = known.get("metadata")
     grading = grading_of(known)
     points = grading.get("points", 0)
     return Cell(
@@ -115,7 +116,7 @@ def read_cell(number: int, cell: object) -> Cell:
         solution=bool(grading.get("solution")),
         locked=bool(grading.get("locked")),
         task=bool(grading.get("task")),
-        cell_id=_text(known.get("id")),
+        cell_id=_text(known.get("id")) or (_text(metadata.get("id")) if isinstance(metadata, dict) else ""),
     )
 
 
