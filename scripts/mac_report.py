@@ -6,91 +6,38 @@
 
 Each step is a command of the course, with its output in build/mac-report/. A step that has ended is not run again, so
 an interrupted run goes on where it was. The report is a page: what passed, what did not, and which sentences of the
-course ("not yet run on a Mac") this run allows to change. The archive holds the page and the outputs, without home
-folders and user names. Exit code 0 when every step ended as it should, 1 when one did not, 130 after Ctrl-C.
+course ("not yet run on a Mac") this run allows to change. The archive holds the page and the outputs, without names,
+hosts and paths; its first parts are those of `course report`. Exit code 0 when every step ended as it should, 1 when
+one did not, 2 when the report's folder cannot be used, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from course_utils.doctor.privacy import scrub
-from course_utils.reporting.files import write_file, write_zip
+from course_utils.cli.report import plan
+from course_utils.doctor.anonymous import this_reader
+from course_utils.doctor.archive import write_archive
+from course_utils.reporting.errors import sentence
+from course_utils.reporting.files import write_file
+from course_utils.reporting.steps import HERE, Ended, StateError, Step, read_state, run_step, write_state
 from scripts.job_summary import SECTIONS, section
 from scripts.stamp_lessons import NOT_ON_A_MAC
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "mac-report"
-INTERRUPTED = 130
+INTERRUPTED, UNUSABLE = 130, 2
 SCRIPT = (sys.executable, "-m")
-GRADED = "grading.json"  # in the report's folder
 COURSE = (sys.executable, "-m", "course_utils.cli")
-
-
-@dataclass(frozen=True)
-class Step:
-    """One command of the report.
-
-    Args:
-        name: how the user calls it, such as "tests".
-        says: what its result says, a short phrase.
-        command: the words of the command.
-        answers: exit codes with which it has answered; any other means that it failed.
-        output: the file that takes what it prints, in the report's folder.
-    """
-
-    name: str
-    says: str
-    command: tuple[str, ...]
-    answers: tuple[int, ...] = (0,)
-    output: str = ""
-
-    @property
-    def file(self) -> str:
-        """The name of the file with what it printed."""
-        return self.output or f"{self.name}.txt"
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a step ended.
-
-    Args:
-        code: its exit code.
-        seconds: how long it took.
-        answered: whether the code is one of its answers.
-    """
-
-    code: int
-    seconds: float
-    answered: bool
-
-
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
 # in the order of what is worth most when the run is stopped early
 STEPS = (
     Step("doctor", "whether MPS works here, and why", (*COURSE, "doctor", "--json"), (0, 1), "doctor.json"),
-    Step(
-        "known",
-        "which public faults of MPS it has",
-        (*COURSE, "compare", "--known", "--json"),
-        (0, 1),
-        "known.json",
-    ),
-    Step(
-        "bench",
-        "times of the course's models",
-        (*COURSE, "bench", "--sweep", "--json", "--no-chart", "--max-time", "3"),
-        output="bench.json",
-    ),
+    *(step for step in plan() if step.name != "doctor"),  # the page needs the doctor's verdict, not the snapshot alone
     Step(
         "lessons",
         "whether every cell of every lesson runs",
@@ -99,36 +46,10 @@ STEPS = (
     Step(
         "grading",
         "whether the macOS sandbox grades",
-        (*SCRIPT, "scripts.grade_solutions", "--json", GRADED),
+        (*SCRIPT, "scripts.grade_solutions", "--json", f"{HERE}/grading.json"),
     ),
     Step("tests", "whether the course's tests pass", (*PYTEST, "tests", "-n", "2", "--dist", "loadscope")),
 )
-
-
-def read_state(folder: Path) -> dict[str, Ended]:
-    """Return how steps of an earlier run ended; nothing where there was none."""
-    path = folder / "state.json"
-    if not path.is_file():
-        return {}
-    return {name: Ended(**row) for name, row in json.loads(path.read_text(encoding="utf-8")).items()}
-
-
-def run_step(step: Step, folder: Path) -> Ended:
-    """Run one step; what it prints goes into its file, what it warns of beside it."""
-    start = time.monotonic()
-    # OMP_NUM_THREADS as in `make test`; the fallback variable unset, since a missing operator has to raise
-    environment = {name: value for name, value in os.environ.items() if name != "PYTORCH_ENABLE_MPS_FALLBACK"}
-    with (folder / step.file).open("wb") as output, (folder / f"{step.name}.stderr.txt").open("wb") as errors:
-        code = subprocess.run(
-            [str(folder / word) if word == GRADED else word for word in step.command],
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=errors,
-            check=False,
-        ).returncode
-    return Ended(code, round(time.monotonic() - start, 1), code in step.answers)
 
 
 def may_change(ended: Mapping[str, Ended], doctor: Mapping[str, object], root: Path) -> list[str]:
@@ -164,14 +85,13 @@ def page(ended: Mapping[str, Ended], allowed: Sequence[str], steps: Sequence[Ste
 
 
 def pack(folder: Path, archive: Path) -> int:
-    """Write the archive from the report's folder, without home folders and user names; return how many files."""
-    home, user = str(Path.home()), Path.home().name
-    files = {
-        path.name: scrub(path.read_text(encoding="utf-8", errors="replace"), home=home, user=user).encode()
-        for path in sorted(folder.iterdir())
-        if path.is_file()
-    }
-    write_zip({f"mac-report/{name}": content for name, content in files.items()}, archive)
+    """Write the archive from the report's folder, without names, hosts and paths; return how many files.
+
+    Raises:
+        OSError: when it cannot be written.
+    """
+    files = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+    write_archive(files, archive, this_reader())
     return len(files)
 
 
@@ -189,29 +109,45 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER, steps: S
     )
     parser.add_argument("--again", nargs="+", choices=names, default=[], metavar="STEP", help="steps to run once more")
     chosen = parser.parse_args(arguments)
-    folder.mkdir(parents=True, exist_ok=True)
-    ended = read_state(folder)
-    interrupted = False
-    for step in steps:
-        if step.name not in chosen.only or (step.name in ended and step.name not in chosen.again):
-            continue
-        print(f"{step.name}: {step.says} ...", flush=True)
-        try:
-            ended[step.name] = run_step(step, folder)
-        except KeyboardInterrupt:
-            interrupted = True
-            print(f"stopped during {step.name}; the same command goes on from here", file=sys.stderr)
-            break
-        write_file(folder / "state.json", json.dumps({name: asdict(end) for name, end in ended.items()}, indent=2))
-        print(f"{step.name}: {'answered' if ended[step.name].answered else 'failed'}, {ended[step.name].seconds} s")
-    doctor = _json(folder / "doctor.json")
-    text = page(ended, may_change(ended, doctor, ROOT), steps) + "\n" + summary(folder)
-    write_file(folder / "report.md", text)
-    archive = folder.with_suffix(".zip")
-    print(f"{archive}: {pack(folder, archive)} files; look into {folder / 'report.md'} before you send it")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        ended = read_state(folder)
+        interrupted = _run_missing(steps, ended, folder, only=chosen.only, again=chosen.again)
+        text = page(ended, may_change(ended, _json(folder / "doctor.json"), ROOT), steps) + "\n" + summary(folder)
+        write_file(folder / "report.md", text)
+        packed = pack(folder, folder.with_suffix(".zip"))
+    except StateError as error:
+        print(error, file=sys.stderr)
+        return UNUSABLE
+    except OSError as error:
+        print(
+            f"the report cannot be kept in {folder} ({sentence(error)}); make room or change its rights",
+            file=sys.stderr,
+        )
+        return UNUSABLE
+    where = folder / "report.md"
+    print(f"{folder.with_suffix('.zip')}: {packed} files; look into {where} before you send it")
     if interrupted:
         return INTERRUPTED
     return 0 if all(end.answered for end in ended.values()) else 1
+
+
+def _run_missing(
+    steps: Sequence[Step], ended: dict[str, Ended], folder: Path, *, only: Sequence[str], again: Sequence[str]
+) -> bool:
+    """Run the steps that have not ended, note each in `ended`, and keep it; return whether Ctrl-C stopped one."""
+    for step in steps:
+        if step.name not in only or (step.name in ended and step.name not in again):
+            continue
+        print(f"{step.name}: {step.says} ...", flush=True)
+        try:
+            ended[step.name] = run_step(step, folder, at=ROOT)
+        except KeyboardInterrupt:
+            print(f"stopped during {step.name}; the same command goes on from here", file=sys.stderr)
+            return True
+        write_state(folder, ended)
+        print(f"{step.name}: {'answered' if ended[step.name].answered else 'failed'}, {ended[step.name].seconds} s")
+    return False
 
 
 def _json(path: Path) -> Mapping[str, object]:

@@ -17,6 +17,14 @@ _COMMON = frozenset(
     )
 )
 
+# chips and devices are called so, with a capital: of an account with such a name only the exact spelling is a name
+_CHIP_WORDS = frozenset(("max", "pro", "ultra", "air", "mini", "studio", "cpu", "gpu", "mps", "cuda", "intel"))
+
+
+def is_common(name: str) -> bool:
+    """Return whether a name is nobody's, such as "root", so that it may stay."""
+    return name.lower() in _COMMON
+
 
 def scrub(text: str, *, home: str | None, user: str | None) -> str:
     """Replace the home folder by ~, other people's homes and the user's name by *, and cut credentials out.
@@ -31,6 +39,7 @@ def scrub(text: str, *, home: str | None, user: str | None) -> str:
     text = _HOMES.sub(lambda match: f"{match['root']}{match['slash']}*", text)
     text = _CREDENTIALS.sub(lambda match: match["scheme"], text)
     text = _QUERY.sub(lambda match: match["address"], text)
-    if user and len(user) > 2 and user.lower() not in _COMMON:
-        text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(user)}(?![A-Za-z0-9])", "*", text, flags=re.IGNORECASE)
+    if user and len(user) > 2 and not is_common(user):
+        exact = 0 if user.lower() in _CHIP_WORDS else re.IGNORECASE
+        text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(user)}(?![A-Za-z0-9])", "*", text, flags=exact)
     return text

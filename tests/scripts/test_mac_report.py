@@ -9,7 +9,8 @@ import pytest
 from support.found import found
 from support.paths import ROOT
 
-from scripts.mac_report import STEPS, Ended, Step, main, may_change, pack
+from course_utils.reporting.steps import Ended, Step
+from scripts.mac_report import STEPS, main, may_change, pack
 
 COUNTING = "import pathlib, sys; p = pathlib.Path(sys.argv[1]); p.open('a').write('x')"
 
@@ -38,10 +39,10 @@ def test_an_interruption_keeps_what_is_done(tmp_path, monkeypatch):
     plan = steps(tmp_path)
     run = sys.modules["scripts.mac_report"].run_step
 
-    def stopped(step, folder):
+    def stopped(step, folder, at):
         if step.name == "bench":
             raise KeyboardInterrupt
-        return run(step, folder)
+        return run(step, folder, at=at)
 
     monkeypatch.setattr("scripts.mac_report.run_step", stopped)
     assert main([], folder, plan) == 130
@@ -78,9 +79,58 @@ def test_the_archive_names_nobody(tmp_path):
 
     assert pack(folder, tmp_path / "report.zip") == 1
     with zipfile.ZipFile(tmp_path / "report.zip") as archive:
-        text = archive.read("mac-report/tests.txt").decode()
+        text = archive.read("report/tests.txt").decode()
     assert "somebody" not in text
-    assert "~/course" in text
+    assert "~/" in text
+    assert "course" not in text
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "",
+        "[]",
+        "{",
+        '{"doctor": 1}',
+        '{"doctor": {"code": 0}}',
+        '{"doctor": {"code": "0", "seconds": 1, "answered": true}}',
+        '{"doctor": {"code": 0, "seconds": "long", "answered": true}}',
+        "\x00",
+    ],
+)
+def test_a_broken_state_ends_in_a_sentence(tmp_path, capsys, state):
+    """What is not this script's own record is named with what to do, and nothing runs."""
+    folder = tmp_path / "report"
+    folder.mkdir()
+    (folder / "state.json").write_text(state, encoding="utf-8")
+
+    assert main([], folder, steps(tmp_path)) == 2
+    said = capsys.readouterr().err
+    assert len(said.strip().splitlines()) == 1
+    assert "state.json" in said
+    assert "remove it" in said
+    assert not (tmp_path / "count").exists()
+
+
+@pytest.mark.parametrize("spoil", ["folder is a file", "parent is a file", "state is a folder", "archive is a folder"])
+def test_a_bad_place_ends_in_a_sentence(tmp_path, capsys, spoil):
+    """A place that cannot be written, or is something else, is said in one sentence with its path."""
+    folder = tmp_path / "place" / "report"
+    if spoil == "parent is a file":
+        folder.parent.write_text("", encoding="utf-8")
+    else:
+        folder.parent.mkdir()
+    if spoil == "folder is a file":
+        folder.write_text("", encoding="utf-8")
+    if spoil == "state is a folder":
+        (folder / "state.json").mkdir(parents=True)
+    if spoil == "archive is a folder":
+        folder.with_suffix(".zip").mkdir()
+
+    assert main([], folder, steps(tmp_path)) == 2
+    said = capsys.readouterr().err
+    assert len(said.strip().splitlines()) == 1
+    assert str(folder) in said
 
 
 @pytest.mark.parametrize("step", [step for step in STEPS if step.name == "doctor"], ids=lambda step: step.name)
