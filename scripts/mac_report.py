@@ -20,11 +20,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from course_utils.cli.report import plan
-from course_utils.doctor.anonymous import this_reader
+from course_utils.doctor.anonymous import this_sender
 from course_utils.doctor.archive import write_archive
 from course_utils.reporting.errors import sentence
 from course_utils.reporting.files import write_file
-from course_utils.reporting.steps import HERE, Ended, StateError, Step, read_state, run_step, write_state
+from course_utils.reporting.steps import HERE, StateError, Step, StepEnd, read_state, run_step, write_state
 from scripts.job_summary import SECTIONS, section
 from scripts.stamp_lessons import NOT_ON_A_MAC
 
@@ -52,7 +52,7 @@ STEPS = (
 )
 
 
-def may_change(ended: Mapping[str, Ended], doctor: Mapping[str, object], root: Path) -> list[str]:
+def may_change(ended: Mapping[str, StepEnd], doctor: Mapping[str, object], root: Path) -> list[str]:
     """Return what in the course this run allows to change, one line each; nothing where MPS did not compute.
 
     Args:
@@ -73,7 +73,7 @@ def may_change(ended: Mapping[str, Ended], doctor: Mapping[str, object], root: P
     return found
 
 
-def page(ended: Mapping[str, Ended], allowed: Sequence[str], steps: Sequence[Step] = STEPS) -> str:
+def page(ended: Mapping[str, StepEnd], allowed: Sequence[str], steps: Sequence[Step] = STEPS) -> str:
     """Return the report in Markdown."""
     lines = ["# What this machine told", "", "| step | says | result | seconds |", "|---|---|---|---|"]
     for step in steps:
@@ -91,7 +91,7 @@ def pack(folder: Path, archive: Path) -> int:
         OSError: when it cannot be written.
     """
     files = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
-    write_archive(files, archive, this_reader())
+    write_archive(files, archive, this_sender())
     return len(files)
 
 
@@ -133,7 +133,7 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER, steps: S
 
 
 def _run_missing(
-    steps: Sequence[Step], ended: dict[str, Ended], folder: Path, *, only: Sequence[str], again: Sequence[str]
+    steps: Sequence[Step], ended: dict[str, StepEnd], folder: Path, *, only: Sequence[str], again: Sequence[str]
 ) -> bool:
     """Run the steps that have not ended, note each in `ended`, and keep it; return whether Ctrl-C stopped one."""
     for step in steps:

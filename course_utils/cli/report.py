@@ -13,7 +13,7 @@ from course_utils.cli.arguments import positive_number
 from course_utils.cli.usage import UsageError
 
 if TYPE_CHECKING:
-    from course_utils.reporting.steps import Ended, Step
+    from course_utils.reporting.steps import Step, StepEnd
 
 SUMMARY = "pack what this machine is, which faults it has and how fast it is into one archive to send"
 DEFAULT_OUTPUT = "course-report.zip"
@@ -57,7 +57,7 @@ def plan(max_time_s: float = 3.0) -> tuple[Step, ...]:
     )
 
 
-def to_send(folder: Path, steps: Sequence[Step], ended: Mapping[str, Ended]) -> dict[str, bytes]:
+def to_send(folder: Path, steps: Sequence[Step], ended: Mapping[str, StepEnd]) -> dict[str, bytes]:
     """Return what goes into the archive: each part's document, and what a part that failed said.
 
     Args:
@@ -74,7 +74,7 @@ def to_send(folder: Path, steps: Sequence[Step], ended: Mapping[str, Ended]) -> 
     return files | {"about.txt": (head + "\n".join(lines) + "\n").encode()}
 
 
-def _words(name: str, steps: Sequence[Step], ended: Mapping[str, Ended]) -> str:
+def _words(name: str, steps: Sequence[Step], ended: Mapping[str, StepEnd]) -> str:
     says = next(step.says for step in steps if step.name == name)
     end = ended.get(name)
     return f"{says}; " + ("did not run" if end is None else "answered" if end.answered else f"exit code {end.code}")
@@ -93,12 +93,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"there is no folder {output.resolve().parent} for the archive")
     if output.is_dir():
         raise UsageError(f"{output} is a folder; name a file in it")
-    from course_utils.doctor.anonymous import this_reader
+    from course_utils.doctor.anonymous import this_sender
     from course_utils.doctor.archive import write_archive
     from course_utils.reporting.steps import run_step
 
     steps = [step for step in plan(arguments.max_time) if step.name in arguments.only]
-    ended: dict[str, Ended] = {}
+    ended: dict[str, StepEnd] = {}
     interrupted = False
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
             interrupted = True
         files = to_send(folder, steps, ended)
         try:
-            write_archive(files, output, this_reader())
+            write_archive(files, output, this_sender())
         except OSError as error:
             raise UsageError(f"the archive cannot be written to {output}: {error.strerror or error}") from error
     print(f"{output}: {', '.join(sorted(files))}")

@@ -37,8 +37,8 @@ _SPOTS = re.compile(r"(?P<url>[a-z][a-z0-9+.-]*://[^\s'\"]*)|(?<![\w.*-])(?P<pat
 
 
 @dataclass(frozen=True)
-class Reader:
-    """What names a reader and their machine.
+class Sender:
+    """What names a sender and their machine.
 
     Args:
         home: the home folder.
@@ -51,7 +51,7 @@ class Reader:
     names: tuple[str, ...] = ()
 
 
-def this_reader() -> Reader:
+def this_sender() -> Sender:
     """Return what names the person who runs this, and this machine."""
     try:
         user: str | None = getpass.getuser()
@@ -62,7 +62,7 @@ def this_reader() -> Reader:
     full = _full_name()
     parts = [part for part in full.split() if len(part) > 3]
     found = [host, host.partition(".")[0], (computer or "").strip(), full, *parts]
-    return Reader(str(Path.home()), user, tuple(dict.fromkeys(name for name in found if name)))
+    return Sender(str(Path.home()), user, tuple(dict.fromkeys(name for name in found if name)))
 
 
 def _full_name() -> str:
@@ -74,37 +74,37 @@ def _full_name() -> str:
         return ""
 
 
-def anonymous(text: str, reader: Reader) -> str:
+def anonymous(text: str, sender: Sender) -> str:
     """Return a text without names, hosts and the parts of paths that only this machine has.
 
     Args:
         text: anything that is shared.
-        reader: whom it must not name.
+        sender: whom it must not name.
     """
-    text = scrub(text, home=reader.home, user=reader.user)
-    for name in sorted(reader.names, key=len, reverse=True):
+    text = scrub(text, home=sender.home, user=sender.user)
+    for name in sorted(sender.names, key=len, reverse=True):
         if len(name) > 2 and not is_common(name):
             text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", HIDDEN, text, flags=re.IGNORECASE)
     return _SPOTS.sub(lambda spot: _hide_url(spot["url"]) if spot["url"] else hide_path(spot["path"]), text)
 
 
-def anonymous_json(text: str, reader: Reader) -> str:
+def anonymous_json(text: str, sender: Sender) -> str:
     """Return a JSON document whose texts are anonymous; names of fields stay.
 
     Raises:
         ValueError: when it is not JSON.
     """
-    return json.dumps(_anonymous_value(json.loads(text), reader), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(_anonymous_value(json.loads(text), sender), indent=2, ensure_ascii=False) + "\n"
 
 
-def _anonymous_value(value: Any, reader: Reader) -> Any:
+def _anonymous_value(value: Any, sender: Sender) -> Any:
     if isinstance(value, dict):
-        return {key: _anonymous_value(each, reader) for key, each in value.items()}
+        return {key: _anonymous_value(each, sender) for key, each in value.items()}
     if isinstance(value, list):
-        return [_anonymous_value(each, reader) for each in value]
+        return [_anonymous_value(each, sender) for each in value]
     if not isinstance(value, str):
         return value
-    found = anonymous(value, reader)
+    found = anonymous(value, sender)
     # a value that is one path may have spaces in it
     return hide_path(found) if value.startswith(("/", "~/")) and "\n" not in value else found
 

@@ -53,7 +53,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Ended:
+class StepEnd:
     """How a step ended.
 
     Args:
@@ -67,7 +67,7 @@ class Ended:
     answered: bool
 
     @classmethod
-    def read(cls, row: object) -> Ended:
+    def read(cls, row: object) -> StepEnd:
         """Read what `write_state` wrote of one step.
 
         Raises:
@@ -81,7 +81,7 @@ class Ended:
         return cls(ended.code, float(ended.seconds), ended.answered)
 
 
-def read_state(folder: Path) -> dict[str, Ended]:
+def read_state(folder: Path) -> dict[str, StepEnd]:
     """Return how steps of an earlier run ended; nothing where there was none.
 
     Raises:
@@ -94,14 +94,14 @@ def read_state(folder: Path) -> dict[str, Ended]:
         rows = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(rows, dict):
             raise ValueError(f"it holds {type(rows).__name__}, not steps")
-        return {name: Ended.read(row) for name, row in rows.items()}
+        return {name: StepEnd.read(row) for name, row in rows.items()}
     except (OSError, ValueError, TypeError) as error:
         raise StateError(
             f"{path} cannot be used ({getattr(error, 'strerror', None) or error}); remove it, and all steps run again"
         ) from error
 
 
-def write_state(folder: Path, ended: Mapping[str, Ended]) -> None:
+def write_state(folder: Path, ended: Mapping[str, StepEnd]) -> None:
     """Keep how the steps ended.
 
     Raises:
@@ -110,7 +110,7 @@ def write_state(folder: Path, ended: Mapping[str, Ended]) -> None:
     write_file(folder / STATE, json.dumps({name: asdict(end) for name, end in ended.items()}, indent=2) + "\n")
 
 
-def run_step(step: Step, folder: Path, *, at: Path | None = None) -> Ended:
+def run_step(step: Step, folder: Path, *, at: Path | None = None) -> StepEnd:
     """Run one step; what it prints goes into its file, what it warns of beside it.
 
     Args:
@@ -133,4 +133,4 @@ def run_step(step: Step, folder: Path, *, at: Path | None = None) -> Ended:
             stderr=errors,
             check=False,
         ).returncode
-    return Ended(code, round(time.monotonic() - start, 1), code in step.answers)
+    return StepEnd(code, round(time.monotonic() - start, 1), code in step.answers)

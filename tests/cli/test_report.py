@@ -13,7 +13,7 @@ from course_utils.reporting import steps
 from course_utils.reporting.steps import HERE, Step
 
 PLANTED = ("grete", "Hermann", "emmy-mac", "thesis", "acme")
-READER = anonymous.Reader("/Users/grete", "grete", ("Grete Hermann", "Hermann", "emmy-mac.local", "emmy-mac"))
+SENDER = anonymous.Sender("/Users/grete", "grete", ("Grete Hermann", "Hermann", "emmy-mac.local", "emmy-mac"))
 # what a part might print: every planted name, as an error of torch or of a test would say it
 SAYS = (
     "at /Users/grete/thesis/x.py on emmy-mac.local for Grete Hermann, from https://pypi.acme.example/x and /srv/acme/y"
@@ -35,7 +35,7 @@ def parts(monkeypatch):
 
     def put(*chosen):
         monkeypatch.setattr(report, "plan", lambda max_time_s: chosen)
-        monkeypatch.setattr(anonymous, "this_reader", lambda: READER)
+        monkeypatch.setattr(anonymous, "this_sender", lambda: SENDER)
 
     return put
 

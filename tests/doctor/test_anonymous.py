@@ -8,16 +8,16 @@ import pytest
 from support.described_machines import MAC
 
 from course_utils.doctor import DoctorReport, from_json
-from course_utils.doctor.anonymous import Reader, anonymous, anonymous_json, hide_path, this_reader
+from course_utils.doctor.anonymous import Sender, anonymous, anonymous_json, hide_path, this_sender
 from course_utils.doctor.archive import LONGEST_BYTES, write_archive
 
-READER = Reader(
+SENDER = Sender(
     home="/Users/grete", user="grete", names=("gretes-macbook.local", "gretes-macbook", "Grete Hermann", "Hermann")
 )
 # words that must not be left of what each text says
 PLANTED = [
     ("no kernel at /Users/grete/Thesis/.venv/bin/python", ("grete", "Thesis")),
-    ("dlopen(/Volumes/Emmy/work/libtorch_cpu.dylib, 0x6)", ("Emmy", "work")),
+    ("dlopen(/Volumes/Emmy/quiet/libtorch_cpu.dylib, 0x6)", ("Emmy", "quiet")),
     ("PYTHONPATH=/srv/clients/acme:/opt/secret/lib/python3.12", ("clients", "acme", "secret")),
     ("connecting to gretes-macbook.local, or GRETES-MACBOOK", ("macbook", "MACBOOK")),
     ("by Grete Hermann (hermann)", ("Grete", "ermann")),
@@ -34,9 +34,9 @@ PLANTED = [
 def test_planted_names_are_gone(text, names):
     """Names, hosts and parts of paths are gone, alone and within a document; the rest of the text is there."""
     document = json.dumps({"a": [{"b": text}], "number": 1.5, "none": None, "yes": True})
-    for left in (anonymous(text, READER), anonymous_json(document, READER)):
+    for left in (anonymous(text, SENDER), anonymous_json(document, SENDER)):
         assert [name for name in names if name in left] == []
-    found = json.loads(anonymous_json(document, READER))
+    found = json.loads(anonymous_json(document, SENDER))
     assert (found["number"], found["none"], found["yes"]) == (1.5, None, True)
 
 
@@ -52,19 +52,19 @@ def test_planted_names_are_gone(text, names):
 )
 def test_what_names_nobody_stays(text):
     """Units, public addresses, installed packages and chips are what the report is about."""
-    assert anonymous(text, READER) == text
+    assert anonymous(text, SENDER) == text
 
 
 def test_an_account_called_like_a_chip():
-    """Of a reader whose account is "max" the account goes, and the chip stays."""
-    max_ = Reader(home="/Users/max", user="max")
+    """Of a sender whose account is "max" the account goes, and the chip stays."""
+    max_ = Sender(home="/Users/max", user="max")
 
     assert anonymous("Apple M4 Max in /Users/max/x; user max", max_) == "Apple M4 Max in ~/*; user *"
 
 
 def test_spaces_in_a_path():
     """A value that is one path is hidden as a whole, although parts of it have spaces."""
-    found = json.loads(anonymous_json(json.dumps({"a": "/Volumes/My Disk/Secret Work/.venv"}), READER))
+    found = json.loads(anonymous_json(json.dumps({"a": "/Volumes/My Disk/Secret Work/.venv"}), SENDER))
 
     assert found == {"a": "/Volumes/*/*/.venv"}
     assert hide_path("~/a b/.venv/bin/python3.12") == "~/*/.venv/bin/python3.12"
@@ -73,26 +73,26 @@ def test_spaces_in_a_path():
 def test_a_snapshot_stays_one():
     """The doctor finds in an anonymous snapshot of a Mac what it found in the snapshot itself."""
     before = from_json(MAC.to_json())
-    after = from_json(anonymous_json(MAC.to_json(), READER))
+    after = from_json(anonymous_json(MAC.to_json(), SENDER))
 
     findings = [[finding.kind for finding in DoctorReport.of(each).findings] for each in (before, after)]
     assert findings[0] == findings[1]
     assert after.chip == before.chip
 
 
-def test_this_reader_is_somebody():
+def test_this_sender_is_somebody():
     """On any machine the home folder and the host's name are known."""
-    reader = this_reader()
+    sender = this_sender()
 
-    assert reader.home.startswith("/")
-    assert all(reader.names)
+    assert sender.home.startswith("/")
+    assert all(sender.names)
 
 
 def test_the_archive_holds_anonymous_text(tmp_path):
     """JSON stays JSON, text stays text, and what is longer than any step writes loses its middle."""
     text = "\n".join(planted for planted, _ in PLANTED)
     files = {"a.json": json.dumps([text]).encode(), "b.txt": text.encode() + b"\xff", "c.txt": b"x\n" * LONGEST_BYTES}
-    write_archive(files, tmp_path / "report.zip", READER)
+    write_archive(files, tmp_path / "report.zip", SENDER)
 
     with zipfile.ZipFile(tmp_path / "report.zip") as archive:
         found = {name: archive.read(name).decode() for name in archive.namelist()}
@@ -100,5 +100,5 @@ def test_the_archive_holds_anonymous_text(tmp_path):
     assert isinstance(json.loads(found["report/a.json"]), list)
     assert len(found["report/c.txt"]) < LONGEST_BYTES + 200
     assert "cut out here" in found["report/c.txt"]
-    for name in {name for _, names in PLANTED for name in names} - {"work", "run", "net"}:
+    for name in {name for _, names in PLANTED for name in names} - {"quiet", "run", "net"}:
         assert not re.search(rf"\b{name}\b", found["report/a.json"] + found["report/b.txt"]), name

@@ -9,7 +9,7 @@ import pytest
 from support.found import found
 from support.paths import ROOT
 
-from course_utils.reporting.steps import Ended, Step
+from course_utils.reporting.steps import Step, StepEnd
 from scripts.mac_report import STEPS, main, may_change, pack
 
 COUNTING = "import pathlib, sys; p = pathlib.Path(sys.argv[1]); p.open('a').write('x')"
@@ -62,7 +62,7 @@ def test_a_step_that_failed_is_named(tmp_path):
 
 def test_sentences_change_only_where_mps_computed():
     """Without MPS nothing may be changed; with it the cards of lessons, once the lessons ran."""
-    ended = {"lessons": Ended(0, 1.0, answered=True), "tests": Ended(1, 1.0, answered=False)}
+    ended = {"lessons": StepEnd(0, 1.0, answered=True), "tests": StepEnd(1, 1.0, answered=False)}
 
     assert may_change(ended, {"mps_usable": False}, ROOT) == []
     allowed = found(may_change(ended, {"mps_usable": True}, ROOT))
