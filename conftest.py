@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from course_utils.devices.probe import Probe
 
 WANTS_MPS = "wants-mps"
+# inductor believes the processor's flags, and compiles no test programs for them (half a minute on two cores)
+os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 
 
 @cache

@@ -42,17 +42,23 @@ MISCOUNTED = [
 ]
 
 
-def outside(cell) -> bool:
-    """Return whether a cell has to run without the stand-in: torch.export works with fake tensors of its own."""
-    return "torch.export." in cell[1]
+def outside(cells):
+    """Return for each cell whether it has to run without the stand-in.
+
+    torch.export and torch.compile trace with fake tensors of their own, which know real devices only. A helper that
+    compiles is called from other cells, so a notebook that compiles runs outside as a whole, on the CPU.
+    """
+    compiles = any("torch.compile(" in source for _, source in cells)
+    return [compiles or "torch.export." in source for _, source in cells]
 
 
 def rehearse(cells, folder: Path):
     """Run cells as on a Mac; return the runs, the differences between the books, and how many events were compared."""
     runs, differing, entries, namespace = [], [], 0, {"__name__": "__main__"}
-    for is_outside, group in itertools.groupby(cells, key=outside):
+    places = zip(outside(cells), cells, strict=True)
+    for is_outside, group in itertools.groupby(places, key=lambda place: place[0]):
         with nullcontext() if is_outside else rehearsal() as seen:
-            runs += run_cells(list(group), folder, namespace)
+            runs += run_cells([cell for _, cell in group], folder, namespace)
         if seen is not None:
             differing += seen.differences()
             entries += seen.entries()
