@@ -1,7 +1,7 @@
 """Right solutions of exercise 12 in other people's styles, by the grade id of the cell that they stand in."""
 
 ONE_GRAPH = """
-class Mended(nn.Module):
+class OneGraph(nn.Module):
     def __init__(self):
         super().__init__()
         self.up, self.down = nn.Linear(6, 5), nn.Linear(5, 1)
@@ -14,7 +14,7 @@ class Mended(nn.Module):
         return self.down(h / (h.detach().mean() + 1))
 
 def make_model():
-    return Mended()
+    return OneGraph()
 """
 
 RIGHT = {
@@ -144,7 +144,7 @@ def recording(report):
     "ex12-task3": {
         "a divisor": ONE_GRAPH,
         "inherits": """
-class Whole(Broken):
+class OneGraph(Broken):
     def __init__(self):
         super().__init__()
         del self.seen
@@ -160,27 +160,30 @@ class Whole(Broken):
         return self.down(h / (1 + size))
 
 def make_model():
-    return Whole()
+    return OneGraph()
 """,
         "a new buffer each time": ONE_GRAPH.replace("self.seen += x.shape[0]", "self.seen = self.seen + len(x)"),
         "arithmetic in place of where": ONE_GRAPH.replace(
             "torch.where((x.abs() > 10).any(), 10.0, 1.0)", "1 + 9 * (x.abs().max() > 10).to(x.dtype)"
         ),
-        "functional, made inside": """
-def make_model():
-    class Net(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.up = nn.Linear(6, 5)
-            self.down = nn.Linear(5, 1)
-            self.register_buffer("seen", torch.zeros((), dtype=torch.float64))
+        "functional, another name": """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up = nn.Linear(6, 5)
+        self.down = nn.Linear(5, 1)
+        self.register_buffer("seen", torch.zeros((), dtype=torch.float64))
 
-        def forward(self, x):
-            self.seen.add_(x.size(0))
-            too_large = torch.linalg.vector_norm(x, float("inf")) > 10
-            x = torch.where(too_large, x * 0.1, x)
-            h = nn.functional.relu(nn.functional.linear(x, self.up.weight, self.up.bias))
-            return self.down(h / h.mean().detach().add(1))
+    def forward(self, x):
+        self.seen.add_(x.size(0))
+        too_large = torch.linalg.vector_norm(x, float("inf")) > 10
+        x = torch.where(too_large, x * 0.1, x)
+        h = nn.functional.relu(nn.functional.linear(x, self.up.weight, self.up.bias))
+        return self.down(h / h.mean().detach().add(1))
+
+OneGraph = Net
+
+def make_model():
     return Net()
 """,
         "a plain tensor as the counter": ONE_GRAPH.replace(

@@ -107,7 +107,7 @@ WRONG = {
         "drops what it does not know": changed(RECORDING, "return graph.forward", "return lambda *inputs: [inputs[0]]"),
     },
     "ex12-task3": {
-        "as it was": "def make_model():\n    return Broken()\n",
+        "as it was": "OneGraph = Broken\ndef make_model():\n    return OneGraph()\n",
         "no detach": changed(ONE_GRAPH, ".detach()", ""),
         "each number by itself": changed(ONE_GRAPH, "x.abs().max() > 10", "x.abs() > 10"),
         "without abs": changed(ONE_GRAPH, "x.abs().max()", "x.max()"),
