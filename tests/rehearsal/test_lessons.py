@@ -29,6 +29,7 @@ USING_THE_DEVICE = (
     "09_memory_budget",
     "10_from_mac_to_cloud",
     "13_profile_and_kernels",
+    "14_data_in_model_out",
 )
 # what an output must not say where the device is a real one
 FALSE_ON_A_MAC = re.compile(r"emulated|nothing was counted|counts nothing|not counted on|no times: this is not MPS")
@@ -49,7 +50,7 @@ def outside(cells):
     compiles is called from other cells, so a notebook that compiles runs outside as a whole, on the CPU.
     """
     compiles = any("torch.compile(" in source for _, source in cells)
-    return [compiles or "torch.export." in source for _, source in cells]
+    return [compiles or re.search(r"\btorch\.export\.\w+\(|\bexport_for\b", source) is not None for _, source in cells]
 
 
 def rehearse(cells, folder: Path):

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from unittest import mock
 
@@ -163,6 +164,19 @@ class CellRun:
     reports: tuple[Report, ...] = ()
 
 
+class _Main(ModuleType):
+    """The module that pickle looks in for what a notebook defines."""
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        super().__init__("__main__")
+        self._namespace = namespace
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name not in self._namespace:
+            raise AttributeError(f"module '__main__' has no attribute {name!r}")
+        return self._namespace[name]
+
+
 def code_cells(path: Path) -> list[tuple[str, str]]:
     """Return id and source of the code cells of a notebook."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
@@ -170,20 +184,26 @@ def code_cells(path: Path) -> list[tuple[str, str]]:
 
 
 def run_cells(cells: list[tuple[str, str]], folder: Path, namespace: dict[str, Any]) -> list[CellRun]:
-    """Run code cells until one raises, with the working directory and the import path of their notebook."""
+    """Run code cells until one raises, with the working directory, the import path and the `__main__` of a notebook."""
     runs: list[CellRun] = []
     threads = torch.get_num_threads()
-    with contextlib.chdir(folder), mock.patch.object(sys, "path", [str(folder), *sys.path]):
-        modules = set(sys.modules)
+    beside = {path.name for path in folder.iterdir() if path.is_dir()}  # what lessons import from their folder
+    with (
+        contextlib.chdir(folder),
+        mock.patch.object(sys, "path", [str(folder), *sys.path]),
+    ):
+        modules, main = set(sys.modules), sys.modules["__main__"]
+        sys.modules["__main__"] = _Main(namespace)
         try:
             for name, source in cells:
                 runs.append(_run(name, source, namespace))
                 if runs[-1].error:
                     break
         finally:
+            sys.modules["__main__"] = main
             torch.set_num_threads(threads)
             for module in set(sys.modules) - modules:
-                if module.partition(".")[0] == "capstone":
+                if module.partition(".")[0] in beside:
                     del sys.modules[module]
     return runs
 
