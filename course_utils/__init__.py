@@ -41,6 +41,8 @@ _HOME = {
     "plot_rates": "benchmarking.lesson_figures",
     "plot_number_formats": "benchmarking.lesson_figures",
     "plot_counts": "benchmarking.lesson_figures",
+    "plot_attention": "benchmarking.attention_figures",
+    "plot_bytes_over_length": "benchmarking.attention_figures",
     "plot_budgets": "benchmarking.project_figures",
     "plot_errors": "benchmarking.project_figures",
     "plot_memory_parts": "benchmarking.project_figures",
@@ -59,6 +61,7 @@ _HOME = {
     "ToyDevice": "benchmarking.toy_device",
     "find_chip": "devices.chips",
     "Digits": "data.digits",
+    "load_alice": "data.alice",
     "load_digits": "data.digits",
     "estimate_memory": "memory",
     "fits": "memory",
@@ -93,11 +96,14 @@ __all__ = [
     "fits",
     "format_duration",
     "in_student_process",
+    "load_alice",
     "load_digits",
     "load_workload",
     "memory_budget",
     "pick_device",
+    "plot_attention",
     "plot_budgets",
+    "plot_bytes_over_length",
     "plot_comparison",
     "plot_counts",
     "plot_errors",
@@ -121,6 +127,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from course_utils.auditing import Audit, audit
+    from course_utils.benchmarking.attention_figures import plot_attention, plot_bytes_over_length
     from course_utils.benchmarking.compare import compare_devices
     from course_utils.benchmarking.lesson_figures import plot_counts, plot_number_formats, plot_rates, plot_timeline
     from course_utils.benchmarking.measurement import Comparison, Timing
@@ -138,6 +145,7 @@ if TYPE_CHECKING:
     from course_utils.benchmarking.timer import benchmark
     from course_utils.benchmarking.toy_device import ToyDevice
     from course_utils.benchmarking.workloads import Workload, load_workload, workload_names
+    from course_utils.data.alice import load_alice
     from course_utils.data.digits import Digits, load_digits
     from course_utils.data.published import Published, published_times
     from course_utils.devices.chips import find_chip

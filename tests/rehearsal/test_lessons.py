@@ -28,6 +28,7 @@ USING_THE_DEVICE = (
     "07_fallback",
     "09_memory_budget",
     "10_from_mac_to_cloud",
+    "11_transformers",
     "13_profile_and_kernels",
     "14_data_in_model_out",
 )
