@@ -38,7 +38,7 @@ test:
 
 site:
 	$(SET_UP)
-	@$(RUN) python scripts/build_site.py
+	@$(RUN) python -m scripts.build_site
 	@$(RUN) python scripts/check_links.py build/site
 
 lint:

@@ -1,7 +1,7 @@
 """Build the course as a web page in build/site: the executed lessons, the exercises without solutions, the docs.
 
-    python scripts/build_site.py                      # runs every lesson once
-    SITE_EXECUTE=off python scripts/build_site.py     # a quick look, without outputs that need a run
+    python -m scripts.build_site                      # runs every lesson once, several side by side
+    SITE_EXECUTE=off python -m scripts.build_site     # a quick look, without outputs that need a run
 
 The pages are prepared in build/site-source: copies of the notebooks and of docs/, an index and a guide made from the
 README, and a list of exercises. With execution off, two builds give the same bytes; with it on they differ by the
@@ -21,9 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_utils.data.repository import Repository, read_repository
+from course_utils.exercises.course import lesson_paths
 from course_utils.exercises.notebook import read_cells
-from course_utils.exercises.reader_files import READER_FILES, STUDENT_TOOLS, find_files
+from course_utils.exercises.reader_files import BESIDE_LESSONS, READER_FILES, STUDENT_TOOLS, find_files
 from course_utils.reporting.files import write_zip
+from scripts.run_lessons import run_side_by_side, workers_here
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = ROOT / "docs" / "site"
@@ -187,13 +189,6 @@ def linked_files(page: Path, source: str, root: Path) -> list[Path]:
     return found
 
 
-def files_beside(folder: Path) -> list[Path]:
-    """List the files that lessons import or read: all in their folder but pages, caches and hidden ones."""
-    left_out = (".ipynb", ".md", ".pyc")
-    found = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix not in left_out]
-    return [path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
-
-
 def stage(root: Path, into: Path, *, executed: bool, repository: Repository) -> None:
     """Prepare the pages in an empty folder, with the files that they link to.
 
@@ -204,11 +199,11 @@ def stage(root: Path, into: Path, *, executed: bool, repository: Repository) -> 
         repository: where the course's repository is.
     """
     shutil.rmtree(into, ignore_errors=True)
-    lessons = sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    lessons = lesson_paths(root)
     exercises = sorted((root / "exercises").glob("[0-9][0-9]_*/*.ipynb"))
     docs = [*sorted((root / "docs").glob("*.md")), root / "benchmarks" / "README.md"]
     docs += [path for path in [root / "CONTRIBUTING.md"] if path.exists()]
-    for path in [*lessons, *exercises, *docs, *files_beside(root / "notebooks")]:
+    for path in [*lessons, *exercises, *docs, *find_files(root, (BESIDE_LESSONS,)).values()]:
         copy(path, root, into)
     readme = (root / "README.md").read_text(encoding="utf-8")
     titles = {path.stem: read_title(read_cells(path)[0].source) for path in exercises}
@@ -230,6 +225,18 @@ def stage(root: Path, into: Path, *, executed: bool, repository: Repository) -> 
             copy(file, root, into)
 
 
+def run_staged(lessons: Sequence[Path]) -> bool:
+    """Run the prepared lessons side by side, and keep their outputs in them; return whether all ran to their end."""
+    ends = run_side_by_side(lessons, workers=workers_here())
+    for path, end in ends.items():
+        if not end.error:
+            path.write_text(end.notebook, encoding="utf-8")
+    failed = [path.name for path, end in ends.items() if end.error]
+    if failed:
+        print(f"no site was built, since {', '.join(sorted(failed))} did not run to the end", file=sys.stderr)
+    return not failed
+
+
 def copy(path: Path, root: Path, into: Path) -> None:
     """Copy a file to the same place below another folder."""
     target = into / path.relative_to(root)
@@ -247,7 +254,7 @@ def build(root: Path, output: Path, *, execute: bool, repository: Repository | N
         repository: where the course's repository is; by default what pyproject.toml says.
 
     Returns:
-        Sphinx's exit code: 0 when all pages were built without a warning.
+        Sphinx's exit code: 0 when all pages were built without a warning; 1 when a lesson did not run.
     """
     source = output.with_name(f"{output.name}-source")
     shutil.rmtree(output, ignore_errors=True)
@@ -259,12 +266,16 @@ def build(root: Path, output: Path, *, execute: bool, repository: Repository | N
             file=sys.stderr,
         )
     stage(root, source, executed=execute, repository=repository)
+    if execute and not run_staged(lesson_paths(source)):
+        return 1
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E"]
     command += ["-c", str(SETTINGS), "-d", str(output.with_name(f"{output.name}-doctrees")), str(source), str(output)]
     # Sphinx and what it calls take their dates from here
-    env = os.environ | {"SOURCE_DATE_EPOCH": "0", "SITE_EXECUTE": "on" if execute else "off"}
-    env["SITE_REPOSITORY"] = repository.address
-    return subprocess.run(command, env=env, check=False).returncode
+    env = os.environ | {"SOURCE_DATE_EPOCH": "0", "SITE_REPOSITORY": repository.address}
+    code = subprocess.run(command, env=env, check=False).returncode
+    for path in lesson_paths(root) if code == 0 else ():  # what a reader downloads has no outputs of this machine
+        shutil.copyfile(path, output / "_sources" / path.relative_to(root))
+    return code
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from course_utils.exercises.course import lesson_paths
 from course_utils.operators.hand_registered import hand_registered
 from course_utils.operators.history import read_history
 from scripts.build_operator_history import OUTPUT as KNOWN_HISTORY
@@ -220,7 +221,7 @@ def lesson_files(wanted: Sequence[str]) -> list[Path]:
     Raises:
         LookupError: when there is none with a number; the message lists what there is.
     """
-    files = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    files = lesson_paths(ROOT)
     unknown = [number for number in wanted if not any(path.name.startswith(f"{number}_") for path in files)]
     if unknown:
         raise LookupError(f"no lesson {', '.join(unknown)}; there are {', '.join(path.name[:2] for path in files)}")

@@ -17,6 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from course_utils.exercises.course import exercise_names
+
 ROOT = Path(__file__).resolve().parent.parent
 STUDENT = "solved"
 COMMAND = (sys.executable, "-m", "course_utils.cli", "grade")
@@ -65,7 +67,7 @@ def write_class(root: Path, into: Path) -> list[str]:
     Returns:
         The exercises' names.
     """
-    names = sorted(path.name for path in (root / "solutions").glob("[0-9][0-9]_*"))
+    names = list(exercise_names(root))
     for name in names:
         released, source = (
             json.loads((root / part / name / f"{name}.ipynb").read_text(encoding="utf-8"))

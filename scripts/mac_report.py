@@ -22,6 +22,7 @@ from pathlib import Path
 from course_utils.cli.report import plan
 from course_utils.doctor.anonymous import this_sender
 from course_utils.doctor.archive import write_archive
+from course_utils.exercises.course import lesson_paths
 from course_utils.reporting.errors import sentence
 from course_utils.reporting.files import write_file
 from course_utils.reporting.steps import HERE, StateError, Step, StepEnd, read_state, run_step, write_state
@@ -64,7 +65,7 @@ def may_change(ended: Mapping[str, StepEnd], doctor: Mapping[str, object], root:
         return []
     found = []
     if ended.get("lessons") is not None and ended["lessons"].answered:
-        for path in sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb")):
+        for path in lesson_paths(root):
             if NOT_ON_A_MAC in path.read_text(encoding="utf-8"):
                 found.append(f"{path.name}: its card; run `python -m scripts.stamp_lessons {path.name[:2]}`")
     for name, where in (("grading", "docs/grading.md: the sandbox of macOS"), ("tests", "README.md: what has not run")):

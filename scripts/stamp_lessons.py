@@ -23,7 +23,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # run as a file, it does not find the formatter beside it
 
+from course_utils.exercises.course import lesson_paths  # noqa: E402
 from scripts.format_notebooks import as_text, canonical  # noqa: E402
+from scripts.run_lessons import reason, run_lesson  # noqa: E402
 
 NOT_ON_A_MAC = "not yet run on a Mac"
 # where a lesson has not run -> how its row says so
@@ -146,20 +148,6 @@ def this_machine(source: str, today: datetime.date) -> Entry:
     return Entry(torch.__version__.partition("+")[0], system, device, today.isoformat())
 
 
-def run_lesson(path: Path, timeout_s: float = 600.0) -> None:
-    """Run a lesson from the top in a fresh kernel; the file is not changed.
-
-    Raises:
-        Exception: whatever a cell raised, or nbclient when the kernel died or took too long.
-    """
-    import nbformat
-    from nbclient import NotebookClient
-
-    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
-    folder = {"metadata": {"path": str(path.parent)}}
-    NotebookClient(notebook, timeout=timeout_s, kernel_name="python3", resources=folder).execute()
-
-
 def stamp(path: Path, today: datetime.date) -> str:
     """Run a lesson and write its row.
 
@@ -180,20 +168,13 @@ def stamp(path: Path, today: datetime.date) -> str:
     return new
 
 
-def reason(error: Exception) -> str:
-    """Return in one line why a lesson failed: a cell's own error where there is one."""
-    if hasattr(error, "ename"):  # nbclient's CellExecutionError, whose text is a coloured traceback
-        return f"{error.ename}: {getattr(error, 'evalue', '')}"
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
-
-
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     """Stamp or check; exit code 0 when all are well, 1 when a lesson failed or a row is not in form."""
     parser = argparse.ArgumentParser(description="Run lessons and write when they last ran.")
     parser.add_argument("lessons", nargs="*", metavar="NN", help="numbers of lessons (default: all)")
     parser.add_argument("--check", action="store_true", help="run nothing, exit 1 if a row is not in form")
     parsed = parser.parse_args(arguments)
-    paths = sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    paths = lesson_paths(root)
     unknown = set(parsed.lessons) - {path.name[:2] for path in paths}
     if unknown:
         parser.error(f"no lesson {', '.join(sorted(unknown))}; there are {', '.join(path.name[:2] for path in paths)}")

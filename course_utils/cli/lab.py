@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from course_utils.cli.usage import UsageError, require_course
+from course_utils.exercises.course import lesson_paths
 from course_utils.exercises.progress import next_lesson, read_progress
 
 SUMMARY = "open JupyterLab on the next unfinished lesson, or on another one"
@@ -32,7 +33,7 @@ def find_lesson(root: Path, asked: str) -> Path:
     Raises:
         UsageError: when there is none; the message lists the lessons.
     """
-    lessons = sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    lessons = lesson_paths(root)
     wanted = asked.zfill(2) if asked.isdigit() else asked.removesuffix(".ipynb")
     found = [path for path in lessons if path.stem == wanted or path.stem.split("_")[0] == wanted]
     if not found:
@@ -48,7 +49,7 @@ def choose_lesson(root: Path, asked: str | None) -> Path:
     """
     if asked is not None:
         return find_lesson(root, asked)
-    names = [path.stem for path in sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb"))]
+    names = [path.stem for path in lesson_paths(root)]
     if not names:
         raise UsageError(f"there is no lesson in {root / 'notebooks'}")
     return find_lesson(root, next_lesson(names, read_progress(root, run=False)))

@@ -44,6 +44,11 @@ def find_course_root(start: Path | None = None) -> Path:
     )
 
 
+def lesson_paths(root: Path) -> tuple[Path, ...]:
+    """List the lessons' notebooks, in their order."""
+    return tuple(sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb")))
+
+
 def exercise_names(root: Path) -> tuple[str, ...]:
     """List the exercises, released or not."""
     folders = [folder for part in ("solutions", "exercises") for folder in (root / part).glob("[0-9][0-9]_*")]

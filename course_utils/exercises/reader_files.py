@@ -16,12 +16,13 @@ from course_utils.reporting.files import write_file
 from course_utils.reporting.near_names import suggest
 
 # patterns below the course's root
+BESIDE_LESSONS = "notebooks/*/**/*"  # what lessons read, such as the capstone's script
 READER_FILES = (
     "README.md",
     "LICENSE",
     "nbgrader_config.py",
     "notebooks/[0-9][0-9]_*.ipynb",
-    "notebooks/*/**/*",  # what lessons read, such as the capstone's script
+    BESIDE_LESSONS,
     "exercises/[0-9][0-9]_*/*.ipynb",
     "docs/*.md",
     "docs/*.png",

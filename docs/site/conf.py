@@ -18,7 +18,8 @@ html_title = project
 language = "en"
 
 extensions = ["myst_nb", "sphinx_copybutton", "figure_text", "light_pages", "repository_buttons"]
-exclude_patterns = ["**/.ipynb_checkpoints"]
+# what lessons read is copied for them, and is no page
+exclude_patterns = ["**/.ipynb_checkpoints", "notebooks/*/**"]
 myst_heading_anchors = 3
 myst_html_meta = {
     "description": "A hands-on course: lessons that measure your own Mac, graded exercises, and tools that say which "
@@ -30,12 +31,8 @@ copybutton_prompt_is_regexp = True
 # an anchor that MyST does not find is an error, as every other warning (build_site.py passes -W)
 nitpicky = False
 
-# lessons run once for each build, from their source; exercises are the student's and wait for the student
-nb_execution_mode = "off" if os.environ.get("SITE_EXECUTE") == "off" else "force"
-nb_execution_excludepatterns = ["exercises/*/*.ipynb"]
-nb_execution_timeout = 300
-nb_execution_raise_on_error = True
-nb_execution_show_tb = True
+# scripts/build_site.py has run the lessons, side by side; exercises are the student's and wait for the student
+nb_execution_mode = "off"
 nb_merge_streams = True
 # would load a script from a CDN on pages with widgets
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}

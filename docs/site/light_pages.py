@@ -27,10 +27,9 @@ RESULTS_PAGE = "search.html"
 _FONT = re.compile(r"@font-face\s*\{[^}]*Font ?\\? ?Awesome[^}]*\}")
 
 
-def words_of(folder: Path) -> set[str]:
-    """Return every word on the pages and in the scripts of a site: a class that is not among them is not used."""
-    files = [*folder.rglob("*.html"), *(path for path in folder.rglob("*.js") if ICON_SCRIPT not in path.name)]
-    return {word for path in files for word in _WORD.findall(path.read_text(encoding="utf-8"))}
+def words_of(text: str) -> set[str]:
+    """Return every word of a page or a script: a class that is among no page's words is not used."""
+    return set(_WORD.findall(text))
 
 
 def without_unused(css: str, words: set[str]) -> str:
@@ -87,13 +86,16 @@ def finish(app: Sphinx, error: Exception | None) -> None:
     if error is not None or app.builder.name != "html":
         return
     folder = Path(app.outdir)
+    words: set[str] = set()
     for path in sorted(folder.rglob("*.html")):
         if "_static" in path.parts:  # a template of the theme, which no reader asks for
             path.unlink()
             continue
         page = lighten(path.read_text(encoding="utf-8"), searches=path.name == RESULTS_PAGE)
         path.write_text(page, encoding="utf-8")
-    words = words_of(folder)
+        words |= words_of(page)
+    for path in folder.rglob("*.js"):
+        words |= set() if ICON_SCRIPT in path.name else words_of(path.read_text(encoding="utf-8"))
     for path in sorted((folder / "_static").rglob("*.css")):
         css = path.read_text(encoding="utf-8")
         path.write_text(_FONT.sub("", without_unused(css, words)), encoding="utf-8")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_utils.exercises.course import exercise_names, find_course_root, find_exercise
+from course_utils.exercises.course import exercise_names, find_course_root, find_exercise, lesson_paths
 
 
 @pytest.fixture
@@ -45,3 +45,14 @@ def test_unknown_exercise_gets_the_nearest(root, asked, near):
 def test_unreleased_exercises_are_listed(root):
     """An exercise that only has a source is listed too."""
     assert exercise_names(root) == ("03_devices", "04_measuring_time")
+
+
+def test_lessons_are_listed_in_their_order(root):
+    """Numbered notebooks of the course's folder are lessons; a copy, a draft and a checkpoint are not."""
+    names = ("10_late.ipynb", "02_early.ipynb", "notes.ipynb", "02_early.md", "sub/03_x.ipynb", "x4_y.ipynb")
+    for name in names:
+        (root / "notebooks" / name).parent.mkdir(exist_ok=True)
+        (root / "notebooks" / name).touch()
+
+    assert [path.name for path in lesson_paths(root)] == ["02_early.ipynb", "10_late.ipynb"]
+    assert lesson_paths(root / "exercises") == ()

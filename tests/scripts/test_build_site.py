@@ -93,15 +93,6 @@ def test_linked_files_are_those_of_the_course(tmp_path):
     assert build_site.linked_files(page, text, tmp_path) == [tmp_path / "a.png"]
 
 
-def test_files_beside_lessons_come_along(tmp_path):
-    """What a lesson imports or reads is prepared with it; other pages, caches and hidden files are not."""
-    for name in ("a.ipynb", "b/train.py", "b/notes.md", "b/__pycache__/train.pyc", ".ruff.toml", ".hidden/x.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("")
-
-    assert build_site.files_beside(tmp_path) == [tmp_path / "b" / "train.py"]
-
-
 def test_no_link_is_broken(site):
     """Every internal link and anchor leads somewhere, images have words, and nothing loads from elsewhere."""
     assert problems(site) == ()
@@ -236,6 +227,32 @@ def test_every_kind_of_page_has_contrast(site, browser, theme):  # noqa: F811
     assert trouble == {}
 
 
+A4_PX = 718  # what margins of a centimetre leave of A4, at 96 pixels an inch
+# code, tables and pictures that are wider than themselves or than the paper, by the beginning of their text
+CUT = """width => [...document.querySelectorAll('.bd-content :is(pre, table, img, code)')]
+    .filter(one => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== 'inline'
+                   || one.getBoundingClientRect().right > width + 1)
+    .map(one => one.textContent.slice(0, 60))"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_paper_shows_all(site, browser, theme):  # noqa: F811
+    """Printed on A4, no code, table or picture is cut off, and text has contrast, in a dark theme too."""
+    context = browser.new_context(
+        bypass_csp=True, viewport={"width": A4_PX, "height": 1000}, color_scheme=theme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    page.set_default_timeout(120_000)  # a busy machine is no fault of a page
+    for name in ("docs/grading.html", f"notebooks/{LESSONS[4]}.html"):
+        page.goto((site / name).as_uri())
+        page.emulate_media(media="print", color_scheme=theme)
+        assert page.evaluate(CUT, A4_PX) == [], name
+        assert violations(page, only="color-contrast") == [], name
+    page.emulate_media(media="screen", color_scheme=theme)
+    assert page.evaluate(CUT, A4_PX), "on the screen long lines scroll, so this test can find them"
+    context.close()
+
+
 def test_the_course_can_be_downloaded(site):
     """The first page offers an archive that holds lessons, exercises and set-up, and no solution."""
     (archive,) = (site / "_downloads").rglob("*.zip")
@@ -268,35 +285,59 @@ def test_a_published_site_leads_to_the_repository(site):
     assert f"git clone {PUBLISHED.address} course" in shown
 
 
-def write_notebook(path, text):
-    """Write a notebook of one text cell."""
-    cell = {"cell_type": "markdown", "id": "a", "metadata": {}, "source": text}
+def write_notebook(path, text, code=None):
+    """Write a notebook of one text cell, and one code cell where there is code."""
+    cells = [{"cell_type": "markdown", "id": "a", "metadata": {}, "source": text}]
+    if code:
+        run = {"execution_count": None, "outputs": [], "metadata": {}}
+        cells.append(run | {"cell_type": "code", "id": "b", "source": code})
     frame = {"metadata": {"kernelspec": {"name": "python3", "display_name": "a"}}, "nbformat": 4, "nbformat_minor": 5}
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(frame | {"cells": [cell]}), encoding="utf-8")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(frame | {"cells": cells}), encoding="utf-8")
 
 
-def test_a_site_without_an_address_has_no_link_to_it(tmp_path, capfd):
-    """With the placeholder nothing leads to a repository, and the build says what is left out."""
-    require_sphinx()
-    root, name = tmp_path / "course", "01_small"
-    write_notebook(root / "notebooks" / f"{name}.ipynb", "# 01 A lesson")
+def small_course(root, name, code):
+    """Write a course of one lesson and one exercise."""
+    write_notebook(root / "notebooks" / f"{name}.ipynb", "# 01 A lesson", code)
     task = "| task | level | minutes | points |\n|---|---|---|---|\n| 1.1 One | easy | 5 | 2 |"
     write_notebook(root / "exercises" / name / f"{name}.ipynb", f"# Exercise 01: Small\n\n{task}")
     for page, text in {"benchmarks/README.md": "# Benchmarks\n", "README.md": SMALL_README.format(name)}.items():
         (root / page).parent.mkdir(exist_ok=True)
         (root / page).write_text(text, encoding="utf-8")
+
+
+def test_a_site_that_runs_and_has_no_address(tmp_path, capfd):
+    """Outputs are on the page, not in the download; with the placeholder nothing leads to a repository, as it says."""
+    require_sphinx()
+    root, name = tmp_path / "course", "01_small"
+    small_course(root, name, "print('made', 'here', __import__('pathlib').Path.cwd().name)")
     address = "https://github.com/OWNER/course"
-    built = build_site.build(root, tmp_path / "site", execute=False, repository=Repository(address))
+    built = build_site.build(root, tmp_path / "site", execute=True, repository=Repository(address))
 
     said = capfd.readouterr().err
     pages = found((tmp_path / "site").rglob("*.html"))
     text = "".join(path.read_text(encoding="utf-8") for path in pages)
     assert built == 0, said
+    assert f"{name}: ran" in said
+    assert "made here notebooks" in text
+    downloaded = tmp_path / "site" / "_sources" / "notebooks" / f"{name}.ipynb"
+    assert downloaded.read_bytes() == (root / "notebooks" / f"{name}.ipynb").read_bytes()
     assert "no address of the repository" in said
     assert "OWNER" not in text
     assert COLAB not in text
     assert "source-repository-button" not in text
+
+
+def test_a_lesson_that_fails_stops_the_build(tmp_path, capfd):
+    """The lesson and its error are named, and no page is made."""
+    require_sphinx()
+    small_course(tmp_path / "course", "01_small", "1 / 0")
+
+    assert build_site.build(tmp_path / "course", tmp_path / "site", execute=True) == 1
+    said = capfd.readouterr().err
+    assert "01_small: failed, ZeroDivisionError: division by zero" in said
+    assert "no site was built" in said
+    assert not (tmp_path / "site").exists()
 
 
 def test_unused_rules_go_and_used_ones_stay():

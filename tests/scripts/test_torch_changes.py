@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from support.paths import ROOT
 
+from course_utils.exercises.course import lesson_paths
 from course_utils.operators.history import History
 from scripts.torch_changes import (
     LessonClaims,
@@ -17,7 +18,7 @@ from scripts.torch_changes import (
     read_claims,
 )
 
-LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+LESSONS = lesson_paths(ROOT)
 CARD = "# 99 A lesson\n\n| | |\n|---|---|\n| **Last verified** | torch 2.14.1 on Linux (CPU), 2026-11-30 |\n"
 MYTHS = (
     "## Myth or fact?\n\n| You will read | What holds | Since, source |\n|---|---|---|\n"

@@ -48,17 +48,19 @@ def browser():
         started.close()
 
 
-def violations(page, *, without=None):
+def violations(page, *, without=None, only=None):
     """Return what axe-core finds against WCAG 2.1 A and AA on an open page, one line for each element.
 
     Args:
         page: the page.
         without: a rule to leave out, such as "color-contrast".
+        only: the one rule to ask, such as "color-contrast"; all when None.
     """
     from axe_playwright_python.sync_playwright import Axe
 
     # the rules run in the page, whose policy allows no script; the test's context sets it aside
-    found = Axe().run(page, options=WCAG_21_AA | ({"rules": {without: {"enabled": False}}} if without else {})).response
+    asked = {"runOnly": {"type": "rule", "values": [only]}} if only else WCAG_21_AA
+    found = Axe().run(page, options=asked | ({"rules": {without: {"enabled": False}}} if without else {})).response
     return [
         f"{rule['id']}: {node['html'][:120]} ({node.get('failureSummary', '')})"
         for rule in found["violations"]

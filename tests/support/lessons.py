@@ -2,9 +2,10 @@
 
 import json
 
+from course_utils.exercises.course import lesson_paths
 from support.paths import ROOT
 
-LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+LESSONS = lesson_paths(ROOT)
 
 
 def texts(path):
