@@ -33,6 +33,8 @@ _HOME = {
     "workload_names": "benchmarking.workloads",
     "Published": "data.published",
     "published_times": "data.published",
+    "plot_shared": "benchmarking.shared",
+    "shared_times": "benchmarking.shared",
     "Sweep": "benchmarking.sweep",
     "sweep_devices": "benchmarking.sweep",
     "MeasuredOperation": "benchmarking.roofline",
@@ -114,11 +116,13 @@ __all__ = [
     "plot_readings",
     "plot_resumed",
     "plot_roofline",
+    "plot_shared",
     "plot_sweep",
     "plot_timeline",
     "predict",
     "probe_mps",
     "published_times",
+    "shared_times",
     "show_images",
     "sweep_devices",
     "synchronize",
@@ -141,6 +145,7 @@ if TYPE_CHECKING:
         show_images,
     )
     from course_utils.benchmarking.roofline import MeasuredOperation, Roofline
+    from course_utils.benchmarking.shared import plot_shared, shared_times
     from course_utils.benchmarking.sweep import Sweep, sweep_devices
     from course_utils.benchmarking.timer import benchmark
     from course_utils.benchmarking.toy_device import ToyDevice

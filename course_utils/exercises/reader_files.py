@@ -24,6 +24,7 @@ READER_FILES = (
     "notebooks/[0-9][0-9]_*.ipynb",
     BESIDE_LESSONS,
     "exercises/[0-9][0-9]_*/*.ipynb",
+    "measured/*",  # times that other readers shared, for the figures of lessons
     "docs/*.md",
     "docs/*.png",
     "docs/*.svg",
