@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # one for each operation of a roofline, in order, and again from the start
 OPERATION_MARKERS = "osD^vP*X"
+# more lines than this are named below the chart
+FEW_LINES = 5
 # a log axis once the largest value is this many times the smallest
 LOG_FROM = 20.0
 
@@ -183,7 +185,12 @@ def plot_sweep(sweep: Sweep, *, published: Sequence[Published] = (), title: str 
     axes.set_xlabel(sweep.parameter)
     axes.set_ylabel("time of one call (log axis)" if log else "time of one call")
     axes.set_title(title or sweep.label, color=INK, fontsize=11)
-    axes.legend(frameon=False, fontsize=9)
+    lines = axes.get_legend_handles_labels()[1]
+    if len(lines) <= FEW_LINES:
+        axes.legend(frameon=False, fontsize=9)
+    else:  # among the lines it would cover them
+        figure.set_figheight(figure.get_figheight() + 0.25 * len(lines))
+        figure.legend(frameon=False, fontsize=8, loc="outside lower center")
     say_below(sweep_caption(sweep, published))
     return figure
 

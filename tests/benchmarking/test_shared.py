@@ -81,6 +81,7 @@ def test_they_are_drawn_hollow(folder, capsys):
     hollow = [line for line in figures[0].axes[0].lines if line.get_markerfacecolor() == FACE]
     assert {str(line.get_label()).partition(" (")[2][:8] for line in hollow} == {"Apple M4", "2 CPU co"}
     assert len(hollow) == 3
+    assert len(figures[0].legends) == 1, "so many lines are named below the chart, where they cover none"
     assert said.count("by a reader") >= 4
     plt.close("all")
 
