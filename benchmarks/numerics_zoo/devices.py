@@ -85,10 +85,11 @@ class HonestDevice:
     Args:
         name: what reports call it.
         context: makes the context.
+        onednn: whether it takes oneDNN's kernels where torch does.
     """
 
-    def __init__(self, name: str, context: Callable[[], Any]) -> None:
-        self.name, self.context = name, context
+    def __init__(self, name: str, context: Callable[[], Any], *, onednn: bool = True) -> None:
+        self.name, self.context, self.onednn = name, context, onednn
 
     def run(self, fn: Callable[..., Any], inputs: tuple[Any, ...]) -> Any:
         """Call a copy under the context."""
@@ -189,7 +190,7 @@ def _threads(count: int, *, onednn: bool) -> Iterator[None]:
 
 HONEST_DEVICES = (
     HonestDevice("CPU", contextlib.nullcontext),
-    HonestDevice("CPU, other threads, no oneDNN", lambda: _threads(2, onednn=False)),
+    HonestDevice("CPU, other threads, no oneDNN", lambda: _threads(2, onednn=False), onednn=False),
     HonestDevice("CPU, math attention", lambda: sdpa_kernel([SDPBackend.MATH])),
     HonestDevice("other kernels, 64 lanes", lambda: OtherKernels(64)),
     HonestDevice("other kernels, 1024 lanes, backwards", lambda: OtherKernels(1024, backwards=True)),

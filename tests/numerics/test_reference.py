@@ -1,13 +1,14 @@
 """The model of honest devices: lets honest rounding through, grows as sums do, and still shows one missing term."""
 
+import copy
 import math
 
 import pytest
 import torch
 
 from course_utils.numerics import FaultyDevice, compare_numerics, draw
-from course_utils.numerics.reference.expected import CpuCall, expect
-from course_utils.numerics.reference.limits import bound_from_cpu, smoothed
+from course_utils.numerics.reference.expected import CpuCall, expect, shared_references
+from course_utils.numerics.reference.limits import bound_from_cpu, slope_of, smoothed
 from course_utils.numerics.reference.operator_look import OperatorLook
 from course_utils.numerics.reference.rounding import RoundingModel
 from course_utils.numerics.reference.sums import alike
@@ -176,3 +177,80 @@ def test_bias_may_be_added_after_rounding():
     rounded = (exact.half() + bias.half()).double()
 
     assert bool(((rounded - (exact + bias.half().double())).abs() <= limit).all())
+
+
+def test_every_relu_next_to_zero_may_flip():
+    """A number that rounding may carry over 0 loses or gains its whole gradient, however many others do so too."""
+    x, w = draw(512, 24), draw(24, 128, seed=1)
+
+    def hidden(t, weight):
+        return (t * 0.7) @ weight
+
+    lower = (x.half(), w.half())
+    call = CpuCall(lambda *given: hidden(*given).clamp_min(0), lower, torch.float16, torch.float64, True, 0)
+    expected = expect(call, call.fn)
+    wide = tuple(t.double() for t in lower)
+    before, rounded = hidden(*wide), hidden(*lower).double()
+    typical = (before - rounded).square().mean().sqrt()
+    places = (before.abs() < typical).nonzero().tolist()
+    leaf = next(place for place, leaf in enumerate(expected.leaves) if leaf.path == "gradient of input 1")
+    limit, cotangent = expected.surer_bounds[leaf].limit, expected.arguments[-1].double()
+    flips = [0.7 * wide[0][row] * cotangent[row, column] for row, column in places]
+    missed = [
+        column for flip, (_, column) in zip(flips, places, strict=True) if bool((flip.abs() > limit[:, column]).any())
+    ]
+
+    assert len(places) >= 5
+    assert not missed
+    assert float(limit.median()) < 0.1 * float(expected.leaves[leaf].tensor.square().mean().sqrt())
+
+
+@pytest.mark.parametrize("dtype", HALF)
+def test_layer_norm_may_add_its_rows_up_in_half_precision(dtype):
+    """As torch's CPU kernel does; from the last row to the first is as honest as from the first on."""
+    x, g = draw(700, 24).to(dtype), (draw(700, 24, seed=1) + 0.2).to(dtype)
+    weight, bias = torch.ones(24, dtype=dtype), torch.zeros(24, dtype=dtype)
+
+    def loss(t, w, b):
+        return torch.nn.functional.layer_norm(t, (24,), w, b) * g.to(t.dtype)
+
+    call = CpuCall(loss, (x, weight, bias), dtype, torch.float64, True, 0)
+    expected = expect(call, loss)
+    at = next(place for place, leaf in enumerate(expected.leaves) if leaf.path == "gradient of input 2")
+    exact, limit = expected.leaves[at].tensor, expected.bounds[at].limit
+    total = torch.zeros(24, dtype=dtype)
+    for row in (expected.arguments[-1] * g).flip(0):
+        total = total + row
+    error = (total.double() - exact).abs()
+
+    assert float(error.max()) > 2 * torch.finfo(dtype).eps * float(exact.abs().mean())
+    assert bool((error <= limit).all())
+    assert float(limit.median()) < float(exact.square().mean().sqrt())
+
+
+def test_slope_leaves_out_what_is_not_finite():
+    """One infinite number of the reference hides no wrong scale."""
+    exact = draw(64).double()
+    with_infinity = torch.cat([exact, torch.tensor([math.inf], dtype=torch.float64)])
+    precision = torch.ones(65, dtype=torch.float64)
+
+    assert slope_of(1.01 * with_infinity - with_infinity, with_infinity, precision) == pytest.approx(0.01)
+
+
+def test_shared_references_are_those_of_the_same_numbers():
+    """A module of the same numbers gets the same reference; other numbers, modes or inputs get their own."""
+
+    def reference(fn, x):
+        return expect(CpuCall(fn, (x,), torch.float32, torch.float64, False, 0), copy.deepcopy(fn).double())
+
+    norm, x = torch.nn.BatchNorm1d(4), draw(8, 4)
+    other = copy.deepcopy(norm)
+    other.weight.data[0] = 2
+    with shared_references():
+        first = reference(norm, x)
+
+        assert reference(copy.deepcopy(norm), x.clone()) is first
+        assert all(
+            reference(fn, y) is not first for fn, y in ((other, x), (copy.deepcopy(norm).eval(), x), (norm, 2 * x))
+        )
+    assert reference(norm, x) is not first

@@ -109,22 +109,31 @@ def _compare_values(
 ) -> list[OutputDifference]:
     if not exact.is_number_with_rounding:
         return _compare_integers(leaf, exact, bound)
+    if plain_ratio(leaf, exact, bound) is not None:
+        return []
     wide = torch.complex128 if exact.tensor.is_complex() or leaf.tensor.is_complex() else torch.float64
     pair = _Pair(leaf.path, leaf.tensor.to(wide), exact.tensor.to(wide), bound)
-    if _plainly_right(pair):
-        return []
     held = leaf.tensor.dtype if leaf.is_number_with_rounding else dtype
     finite_limit = torch.where(bound.limit.isfinite(), bound.limit, 0)
     too_large = pair.right.isfinite() & (pair.right.abs() - finite_limit > torch.finfo(held).max)
     return [*_overflow(pair, too_large, held), *_non_finite(pair, held), *_error(pair, too_large)]
 
 
-def _plainly_right(pair: _Pair) -> bool:
-    """Return whether every number is finite and within its limit, and all together are not scaled; the usual case."""
-    signed = pair.yours - pair.right
-    if not bool((signed.abs() <= pair.bound.limit).all()) or bool(pair.bound.limit.isinf().any()):
-        return False  # NaN and infinities are here too
-    return signed.is_complex() or pair.bound.tilt(signed, pair.right) <= 1
+def plain_ratio(leaf: OutputLeaf, exact: OutputLeaf, bound: ErrorBound) -> float | None:
+    """Return the largest error over what is allowed where an output is plainly right, which is the usual case.
+
+    Returns:
+        At most 1 where every number is finite and within its limit, and all together are not scaled; else None.
+    """
+    if not leaf.is_number_with_rounding or not exact.is_number_with_rounding:
+        return None
+    if leaf.tensor.shape != exact.tensor.shape or not leaf.tensor.numel():
+        return None
+    signed = leaf.tensor.to(torch.promote_types(leaf.tensor.dtype, exact.tensor.dtype)) - exact.tensor
+    worst = float((signed.abs() / bound.limit).max())
+    if not worst <= 1 or bool(bound.limit.isinf().any()):
+        return None  # NaN and infinities are here too
+    return worst if signed.is_complex() or bound.tilt(signed, exact.tensor) <= 1 else None
 
 
 def _overflow(pair: _Pair, too_large: torch.Tensor, dtype: torch.dtype) -> list[OutputDifference]:

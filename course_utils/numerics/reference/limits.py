@@ -11,8 +11,10 @@ import torch
 SIGMAS = 6.0
 # a shift of all numbers may be so many times what honest devices shift them by
 SLOPES = 8.0
-# rounding may be coarser by so much before a jump is taken for one
-COARSENESS = 16.0
+# errors so many times as large show where a result jumps; much larger ones would find jumps that no device makes
+COARSENESS = 4.0
+# a jump may be so many times one that was seen: several may come together
+JUMPS = 1.5
 _PRIOR = 8.0
 _ENOUGH = 16
 
@@ -54,9 +56,17 @@ def wider(one: ErrorBound, other: ErrorBound) -> ErrorBound:
 
 def slope_of(error: torch.Tensor, reference: torch.Tensor, precision: torch.Tensor) -> float:
     """Fit error = slope * reference by least squares, each number weighted by its precision."""
-    right = torch.where(torch.isfinite(reference), reference, 0)
-    weight = precision * right
-    return float((torch.nan_to_num(error, 0, 0, 0) * weight).sum() / (weight * right).sum().clamp_min(1e-300))
+    weight = precision * reference
+    along, across = _dot(error, weight), _dot(weight, reference)
+    if not math.isfinite(along) or not math.isfinite(across):
+        right = torch.where(torch.isfinite(reference), reference, 0)
+        weight = torch.nan_to_num(precision, 0, 0, 0) * right
+        along, across = _dot(torch.nan_to_num(error, 0, 0, 0), weight), _dot(weight, right)
+    return along / max(across, 1e-300)
+
+
+def _dot(left: torch.Tensor, right: torch.Tensor) -> float:
+    return float(torch.dot(left.reshape(-1), right.reshape(-1)))
 
 
 def smoothed(variance: torch.Tensor, samples: int) -> torch.Tensor:
@@ -76,7 +86,8 @@ def smoothed(variance: torch.Tensor, samples: int) -> torch.Tensor:
     if variance.dim() > 1 and samples * column >= _ENOUGH:
         across = variance.flatten(0, -2).mean(0).expand(variance.shape)
         prior = torch.minimum(prior, across)
-    return torch.maximum((samples * variance + _PRIOR * prior) / (samples + _PRIOR), variance * 0.5)
+    mixed = (variance * (samples / (samples + _PRIOR))).add_(prior, alpha=_PRIOR / (samples + _PRIOR))
+    return torch.maximum(mixed, variance * 0.5)
 
 
 def smallest_slope(dtype: torch.dtype) -> float:
@@ -92,7 +103,7 @@ def has_slope(reference: torch.Tensor) -> bool:
 
 def _rounding(reference: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     info = torch.finfo(dtype)
-    return (info.eps * reference.abs() + info.smallest_normal * info.eps).nan_to_num(0, 0, 0)
+    return reference.abs().mul_(info.eps).add_(info.smallest_normal * info.eps).nan_to_num_(0, 0, 0)
 
 
 def bound_from_cpu(reference: torch.Tensor, cpu: torch.Tensor, dtype: torch.dtype) -> ErrorBound:
@@ -106,19 +117,23 @@ def bound_from_cpu(reference: torch.Tensor, cpu: torch.Tensor, dtype: torch.dtyp
         cpu: the CPU's result in `dtype`, of the same shape.
         dtype: the dtype the device computes in.
     """
-    signed = cpu.to(reference.dtype) - reference
-    error = torch.nan_to_num(signed.abs().double(), 0, 0, 0)
+    signed = cpu - reference
+    error = signed.abs().double().nan_to_num_(0, 0, 0)
     largest = float(error.max()) if error.numel() else 0.0
     # as parts of the largest, float32 holds their squares
     squares = error.div_(largest or 1.0).float().square_()
+    del error  # large models: each of these is as large as all their parameters in float64
     around = smoothed(squares, 1)
     typical = torch.maximum(around, elsewhere(squares, around)).sqrt_()
-    limit = _rounding(reference, dtype).add_(typical, alpha=first_look_times(dtype) * largest)
+    del squares
+    limit = _rounding(reference, dtype)
+    limit = (limit if dtype == torch.float64 else limit.float()).add_(typical, alpha=first_look_times(dtype) * largest)
     if not has_slope(reference):
         return ErrorBound(limit)
     precision = _precision(around.double().mul_(largest**2), reference, dtype)
-    spread = 6 / (precision * torch.nan_to_num(reference, 0, 0, 0).square()).sum().sqrt().clamp_min(1e-300)
-    allowed = 4 * abs(slope_of(signed, reference, precision)) + float(spread)
+    seen = math.sqrt(max(_dot(precision * reference, reference), 0.0)) if bool(reference.sum().isfinite()) else 0.0
+    spread = 6 / max(seen, 1e-300)
+    allowed = 4 * abs(slope_of(signed, reference, precision)) + spread
     return ErrorBound(limit, allowed + smallest_slope(dtype), precision)
 
 
@@ -139,7 +154,7 @@ def elsewhere(squares: torch.Tensor, around: torch.Tensor) -> torch.Tensor:
     dims = [dim for dim, size in enumerate(squares.shape) if size > 1]
     if len(dims) < 2 or not overall:
         return halfway
-    product = overall.expand(squares.shape)
+    product = overall
     for dim in dims:
         product = product * (squares.mean([d for d in dims if d != dim], keepdim=True) / overall)
     return torch.maximum(halfway, product)
@@ -157,8 +172,12 @@ def first_look_times(dtype: torch.dtype) -> float:
 
 def _precision(variance: torch.Tensor, reference: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     info = torch.finfo(dtype)
-    spread = variance + (info.eps * reference).square() / 12 + (info.smallest_normal * info.eps) ** 2
-    return (1 / spread).nan_to_num(0, 0, 0)
+    rounded = reference.square().mul_(info.eps**2 / 12).add_((info.smallest_normal * info.eps) ** 2)
+    return rounded.add_(variance).reciprocal_().nan_to_num_(0, 0, 0)
+
+
+def _size(change: torch.Tensor) -> torch.Tensor:
+    return torch.nan_to_num(change.abs().double(), 0, 0, 0)
 
 
 class Spread:
@@ -176,23 +195,39 @@ class Spread:
         self.squares = torch.zeros(reference.shape, dtype=torch.float64)
         self.largest = torch.zeros(reference.shape, dtype=torch.float64)
         self.coarse = torch.zeros(reference.shape, dtype=torch.float64)
+        self.jumps = torch.zeros(reference.shape, dtype=torch.float64)
         self.overflowed = torch.zeros(reference.shape, dtype=torch.bool)
         self.precision: torch.Tensor | None = None
         self.slopes: list[float] = []
         self.count = 0
 
-    def add(self, other: torch.Tensor, *, coarse: bool = False) -> None:
+    def add_pair(self, one: torch.Tensor, other: torch.Tensor) -> None:
+        """Take in two coarse repetitions with opposite errors.
+
+        What is smooth moves as far in one as it moves back in the other; what is left of the sum has jumped in one of
+        them, such as a relu next to 0, and may do so under errors of the usual size.
+        """
+        changes = [self._change(side) for side in (one, other) if side.shape == self.reference.shape]
+        for change in changes:
+            self.coarse = torch.maximum(self.coarse, _size(change))
+        if len(changes) == 2 and self._rounds:
+            self.jumps = torch.maximum(self.jumps, _size(changes[0] + changes[1]))
+
+    @property
+    def _rounds(self) -> bool:
+        return self.reference.is_floating_point() or self.reference.is_complex()
+
+    def _change(self, other: torch.Tensor) -> torch.Tensor:
+        return other - self.reference if self._rounds else (other != self.reference).double()
+
+    def add(self, other: torch.Tensor) -> None:
         """Take in one repetition; one of another shape says nothing."""
         reference = self.reference
         if other.shape != reference.shape:
             return
-        if not (reference.is_floating_point() or reference.is_complex()):
-            moved = (other != reference).double()
-            self.coarse = torch.maximum(self.coarse, moved)
-            return
-        signed = other - reference
-        change = torch.nan_to_num(signed.abs().double(), 0, 0, 0)
-        if coarse:
+        signed = self._change(other)
+        change = _size(signed)
+        if not self._rounds:
             self.coarse = torch.maximum(self.coarse, change)
             return
         self.overflowed |= torch.isfinite(reference) & ~torch.isfinite(other)
@@ -207,15 +242,18 @@ class Spread:
     def bound(self, sigmas: float = SIGMAS) -> ErrorBound:
         """Compute the bound from all repetitions."""
         reference = self.reference
-        if not (reference.is_floating_point() or reference.is_complex()):
+        if not self._rounds:
             return ErrorBound(torch.where(self.coarse > 0, math.inf, 0.0))
         eps = torch.finfo(self.dtype).eps
         sigma = smoothed(self.squares / max(1, self.count), max(1, self.count)).sqrt()
         limit = _rounding(reference, self.dtype) + torch.maximum(sigmas * sigma, 2 * self.largest)
-        typical = sigma.square().mean().sqrt() if sigma.numel() else torch.zeros(())
-        # what moves far more than in proportion to the coarseness has jumped
-        steep = 4 * COARSENESS * torch.maximum(sigma, typical) + COARSENESS * eps * reference.abs()
-        limit = torch.where(self.coarse > steep, torch.maximum(limit, 1.5 * self.coarse), limit)
+        # what moves far more than in proportion to the coarseness has jumped: in proportion to its own movements, since
+        # those of its surroundings hold the jumps of others
+        own = (self.squares / max(1, self.count)).sqrt()
+        typical = own.median() / 8 if own.numel() else torch.zeros(())
+        steep = 4 * COARSENESS * torch.maximum(own, typical) + COARSENESS * eps * reference.abs()
+        limit = torch.where(self.coarse > steep, torch.maximum(limit, JUMPS * self.coarse), limit)
+        limit = torch.maximum(limit, JUMPS * self.jumps)
         limit = torch.where(self.overflowed, math.inf, limit)
         if not self.slopes:
             return ErrorBound(limit)

@@ -16,7 +16,7 @@ from course_utils.numerics.reference import operator_kinds as kinds
 from course_utils.numerics.reference.contracts import broken_contract, has_contract
 from course_utils.numerics.reference.differences import compare_outputs
 from course_utils.numerics.reference.judge import first_look
-from course_utils.numerics.reference.limits import Spread
+from course_utils.numerics.reference.limits import COARSENESS, Spread
 from course_utils.numerics.reference.rounding import RoundingModel
 from course_utils.numerics.running.attempts import Answer, Refusal, attempt
 from course_utils.numerics.tensors.inputs import cast, move
@@ -100,13 +100,17 @@ class OperatorLook(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if settled is not None and None not in settled:
             return
         spreads = [Spread(leaf.tensor, dtype) for leaf in exact]
-        for number in range(2 * REPLICAS):
-            coarse = number >= REPLICAS
-            with RoundingModel(dtype, number, coarseness=16.0 if coarse else 1.0):
-                other = attempt(lambda: func(*_wide(operands[0]), **_wide_options(operands[1])))
-            if not isinstance(other, Refusal):
-                for place, leaf in enumerate(other[: len(spreads)]):
-                    spreads[place].add(leaf.tensor, coarse=coarse)
+        moved = [_moved(func, operands, RoundingModel(dtype, number)) for number in range(REPLICAS)]
+        coarse = [
+            _moved(func, operands, RoundingModel(dtype, number, coarseness=COARSENESS)) for number in range(REPLICAS)
+        ]
+        for place, spread in enumerate(spreads):
+            for other in moved:
+                if other is not None and place < len(other):
+                    spread.add(other[place].tensor)
+            for one, other in zip(coarse[::2], coarse[1::2], strict=True):
+                if one is not None and other is not None and place < min(len(one), len(other)):
+                    spread.add_pair(one[place].tensor, other[place].tensor)
         bounds = [spread.bound(SIGMAS) for spread in spreads]
         differences = compare_outputs(answer, exact, bounds, dtype=dtype)
         real = [d for d in differences if d.kind not in ("dtype", "overflow")]
@@ -117,6 +121,12 @@ class OperatorLook(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _found(self, func: Any, excess: float, sentence: str) -> None:
         backward = bool(torch._C._current_graph_task_id() != -1)
         self.faults.append(OperatorFault(func._schema.name, excess, sentence, backward))
+
+
+def _moved(func: Any, operands: tuple[Any, Any], model: RoundingModel) -> Answer | None:
+    with model:
+        answer = attempt(lambda: func(*_wide(operands[0]), **_wide_options(operands[1])))
+    return None if isinstance(answer, Refusal) else answer
 
 
 def _tensors(values: Any) -> bool:

@@ -2,7 +2,8 @@
 
 Pointwise operators err by the last bit of the dtype and a few of float32, sums as `sums` says, FFT and linear algebra
 as a backward stable algorithm does: as if their operands were moved a little. Fused operators are decomposed. Errors
-are drawn as a hash of the value, so that equal numbers round alike.
+are drawn as a hash of the value, so that equal numbers round alike. Coarse errors, which look for jumps, come in pairs
+of opposite sign: a number next to 0 whose relu may flip then flips in one of the two, and not only by luck.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from course_utils.numerics.reference import operator_kinds as kinds
 from course_utils.numerics.reference.attention import STEP_BY_STEP
-from course_utils.numerics.reference.sums import SumErrors
+from course_utils.numerics.reference.sums import SumErrors, layer_norm_sums
 from course_utils.numerics.tensors.operators import operator_name
 
 _DECOMPOSITIONS = dict(core_aten_decompositions())
@@ -37,8 +38,9 @@ class RoundingModel(TorchDispatchMode):  # type: ignore[no-untyped-call]
     Args:
         dtype: the dtype whose rounding is imitated.
         seed: the same seed errs the same way; even ones also round every result to `dtype`, which keeps what numbers
-            on a coarse lattice have in common.
-        coarseness: errors so many times as large; 16 finds where a result jumps (relu next to 0, ties, floor).
+            on a coarse lattice have in common. Coarse errors of an odd seed are those of the even one before it, with
+            the other sign.
+        coarseness: errors so many times as large, which finds where a result jumps (relu next to 0, ties, floor).
     """
 
     def __init__(self, dtype: torch.dtype, seed: int, *, coarseness: float = 1.0) -> None:
@@ -50,6 +52,8 @@ class RoundingModel(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.smallest = info.smallest_normal * info.eps
         self.depth = self.count = 0
         self.generator = torch.Generator().manual_seed(seed)
+        self.pairs = torch.Generator().manual_seed(seed // 2) if coarseness > 1 else None
+        self.sign = 1.0 - 2.0 * (seed % 2)
         self.multiplier = int(torch.randint(2**61, 2**62, (1,), generator=self.generator)) | 1
 
     def __torch_dispatch__(
@@ -67,7 +71,7 @@ class RoundingModel(TorchDispatchMode):  # type: ignore[no-untyped-call]
             result = self._decomposed(func, args, kwargs)
             if result is not NotImplemented:
                 steps = 4.0 if kinds.is_pointwise(func) else 1.0
-                return self._erring(result, self._cancelling(name, args, result), steps)
+                return self._erring(result, self._inside(name, args, result), steps)
         if kinds.is_dense(name):
             return self._dense(func, name, args, kwargs)
         writes = func._schema.is_mutable
@@ -80,10 +84,12 @@ class RoundingModel(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return self._moved_operands(func, name, args, kwargs, in_steps or kinds.rounds_in_the_dtype(name))
         steps = 1.0 if name in kinds.ARITHMETIC or sums is not None else _FUNCTION_STEPS
         result = func(*args, **kwargs)
-        return self._erring(result, sums if sums is not None else self._cancelling(name, args, result), steps)
+        return self._erring(result, sums if sums is not None else self._inside(name, args, result), steps)
 
-    def _cancelling(self, name: str, args: tuple[Any, ...], result: Any) -> list[torch.Tensor] | None:
-        """Return the error of a kernel that subtracts numbers of its operand's size inside."""
+    def _inside(self, name: str, args: tuple[Any, ...], result: Any) -> Sequence[torch.Tensor | None] | None:
+        """Return the error of a kernel that adds up or subtracts inside, not in proportion to its result."""
+        if name == "native_layer_norm_backward":
+            return layer_norm_sums(args, self.unit)
         if name not in kinds.CANCELLING or not isinstance(result, torch.Tensor):
             return None
         size = _rms(args[0].nan_to_num(0, 0, 0), args[0].dim()).abs().max().clamp_min(1.0)
@@ -169,10 +175,13 @@ class RoundingModel(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
     def _noise(self, values: torch.Tensor) -> torch.Tensor:
-        """Draw numbers from -1 to 1 as a hash of the values: equal ones get the same."""
+        """Draw numbers from -1 to 1 as a hash of the values: equal ones get the same, but in coarse repetitions."""
         self.count += 1
         if values.is_complex():
             return torch.view_as_complex(self._noise(torch.view_as_real(values.resolve_conj())))
+        if self.pairs is not None:
+            drawn = torch.rand(values.shape, generator=self.pairs).mul_(2 * self.sign).sub_(self.sign)
+            return drawn.to(values.dtype)
         bits = values.abs().double().contiguous().view(torch.int64).add(self.count * 0x9E3779B97F4A7C1 % 2**62)
         bits = bits.bitwise_xor_(bits >> 29).mul_(self.multiplier)  # modulo 2**64
         bits = bits.bitwise_xor_(bits >> 32).mul_(self.multiplier).bitwise_right_shift_(11)
