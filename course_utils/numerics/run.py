@@ -27,7 +27,7 @@ from course_utils.numerics.questions.optimizer_step import check_step
 from course_utils.numerics.questions.session import ComparisonRecord, ComparisonSetting, FailingInputs
 from course_utils.numerics.questions.sizes import check_sizes
 from course_utils.numerics.questions.values import check_values
-from course_utils.numerics.reference.expected import Expected, reference_dtype
+from course_utils.numerics.reference.expected import Expected, reference_dtype, sharing_references
 from course_utils.numerics.report.findings import in_order
 from course_utils.numerics.report.numerics_report import NumericsReport
 from course_utils.numerics.report.reproducer import write_reproducer
@@ -165,8 +165,10 @@ def _check(record: ComparisonRecord, inputs: Inputs, wanted: _Wanted) -> None:
     for name, check in _later_questions(record, inputs, expected, first, wanted):
         if record.findings:
             record.skip(name, "a fault was found before")
-        else:
-            check()
+            continue
+        if name == "sizes" and not sharing_references():
+            expected.release()  # from here on its numbers are not asked for
+        check()
 
 
 def _later_questions(

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from course_utils.numerics import FaultyDevice, compare_numerics, draw
+from course_utils.numerics.reference.cpu_errors import bound_from_cpu
 from course_utils.numerics.reference.expected import CpuCall, expect, shared_references
-from course_utils.numerics.reference.limits import bound_from_cpu, slope_of, smoothed
+from course_utils.numerics.reference.limits import slope_of, smoothed
 from course_utils.numerics.reference.operator_look import OperatorLook
 from course_utils.numerics.reference.rounding import RoundingModel
 from course_utils.numerics.reference.sums import alike

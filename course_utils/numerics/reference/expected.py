@@ -83,6 +83,12 @@ class Expected:
         self.judged: dict[bool, tuple[Answer, Any]] = {}
         self._on_cpu: dict[tuple[bool, bool], Answer | Refusal] = {}
 
+    def release(self) -> None:
+        """Forget all numbers but the arguments: of a large model they take several times its memory."""
+        self.leaves, self.judged, self._on_cpu = (), {}, {}
+        for name in ("bounds", "surer_bounds", "_spreads"):
+            self.__dict__.pop(name, None)
+
     @property
     def forward_leaves(self) -> Answer:
         """The results without the gradients."""
@@ -195,6 +201,11 @@ def shared_references() -> Iterator[None]:
         yield
     finally:
         _KNOWN.reset(token)
+
+
+def sharing_references() -> bool:
+    """Return whether other comparisons may ask for the references of this one."""
+    return _KNOWN.get() is not None
 
 
 def _key(call: CpuCall) -> Any:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import torch
 
+from course_utils.numerics.reference.cpu_errors import bound_from_cpu, ratio_if_right
 from course_utils.numerics.reference.differences import (
     OutputDifference,
     compare_outputs,
-    plain_ratio,
     smallest_visible,
     worst_ratio,
 )
 from course_utils.numerics.reference.expected import Expected
-from course_utils.numerics.reference.limits import ErrorBound, bound_from_cpu, wider
+from course_utils.numerics.reference.limits import ErrorBound, wider
 from course_utils.numerics.running.attempts import Answer, Refusal
 from course_utils.numerics.running.observed import GRADIENT
 from course_utils.numerics.tensors.leaves import OutputLeaf, equal_with_nan
@@ -176,18 +176,21 @@ def _settled(
     if alike and equal_with_nan(mine.tensor, own.tensor):
         mine, exact, own = (_sample(leaf) for leaf in (mine, exact, own))
         return _settle(mine, exact, _bound(exact, own, dtype))
+    if alike and exact.tensor.is_floating_point() and own.tensor.is_floating_point():
+        worst = ratio_if_right(mine.tensor, exact.tensor, [other.tensor for other in cpus], dtype)
+        if worst is not None:
+            few, like, own = (_sample(leaf) for leaf in (mine, exact, own))
+            return replace(_settle(few, like, _bound(like, own, dtype)), numbers=exact.tensor.numel(), worst=worst)
     bound = functools.reduce(wider, [_bound(exact, other, dtype) for other in cpus])
-    worst = plain_ratio(mine, exact, bound) if mine.tensor.dtype == own.tensor.dtype else None
-    if worst is None and compare_outputs((mine,), (exact,), (bound,), dtype=dtype, cpu=(own,)):
+    if compare_outputs((mine,), (exact,), (bound,), dtype=dtype, cpu=(own,)):
         return None
-    return _settle(mine, exact, bound, worst)
+    return _settle(mine, exact, bound)
 
 
-def _settle(mine: OutputLeaf, exact: OutputLeaf, bound: ErrorBound, worst: float | None = None) -> SettledOutput:
+def _settle(mine: OutputLeaf, exact: OutputLeaf, bound: ErrorBound) -> SettledOutput:
     few = [_sample(leaf) for leaf in (mine, exact, OutputLeaf(exact.path, bound.limit))]
     visible = smallest_visible((few[1],), (ErrorBound(few[2].tensor),))
-    if worst is None:
-        worst = worst_ratio((mine,), (exact,), (bound,))
+    worst = worst_ratio((mine,), (exact,), (bound,))
     return SettledOutput(exact.tensor.numel(), worst, visible, _not_compared((bound,)))
 
 

@@ -76,17 +76,27 @@ def smoothed(variance: torch.Tensor, samples: int) -> torch.Tensor:
         variance: the mean square of a few errors for each number.
         samples: how many errors each is the mean of.
     """
+    return pulled(variance, prior_variance(variance, samples), samples)
+
+
+def prior_variance(variance: torch.Tensor, samples: int) -> torch.Tensor:
+    """Return what a variance is pulled towards, of a shape that broadcasts; arguments as for `smoothed`."""
     if variance.dim() < 1 or variance.numel() < 4:
-        return variance * (1 + _PRIOR / samples)
+        # there is nobody to ask: so much that (1 + _PRIOR / samples) times the variance comes out
+        return variance * (((samples + _PRIOR) ** 2 / samples - samples) / _PRIOR)
     # of a row or column of few numbers the mean is as lucky as they are
     row, column = variance.shape[-1], variance.numel() // variance.shape[-1]
-    prior = variance.mean().expand(variance.shape)
+    prior = variance.mean()
     if samples * row >= _ENOUGH:
-        prior = variance.mean(-1, keepdim=True).expand(variance.shape)
+        prior = variance.mean(-1, keepdim=True)
     if variance.dim() > 1 and samples * column >= _ENOUGH:
-        across = variance.flatten(0, -2).mean(0).expand(variance.shape)
-        prior = torch.minimum(prior, across)
-    mixed = (variance * (samples / (samples + _PRIOR))).add_(prior, alpha=_PRIOR / (samples + _PRIOR))
+        prior = torch.minimum(prior, variance.flatten(0, -2).mean(0).reshape([1] * (variance.dim() - 1) + [row]))
+    return prior
+
+
+def pulled(variance: torch.Tensor, prior: torch.Tensor, samples: int) -> torch.Tensor:
+    """Pull variances of so many samples towards their prior."""
+    mixed = (variance * (samples / (samples + _PRIOR))) + prior * (_PRIOR / (samples + _PRIOR))
     return torch.maximum(mixed, variance * 0.5)
 
 
@@ -101,76 +111,14 @@ def has_slope(reference: torch.Tensor) -> bool:
     return reference.is_floating_point() and reference.numel() >= 16
 
 
-def _rounding(reference: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+def rounding_of(reference: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Return the step of the dtype at each number."""
     info = torch.finfo(dtype)
     return reference.abs().mul_(info.eps).add_(info.smallest_normal * info.eps).nan_to_num_(0, 0, 0)
 
 
-def bound_from_cpu(reference: torch.Tensor, cpu: torch.Tensor, dtype: torch.dtype) -> ErrorBound:
-    """Compute a bound from the error that the CPU's own kernels make in the device's dtype.
-
-    It has to hold for other orders of adding than the CPU's, such as those of another memory layout, whose errors are
-    as large and lie elsewhere: where the CPU happens to be right in a whole row, they need not be.
-
-    Args:
-        reference: the float64 result.
-        cpu: the CPU's result in `dtype`, of the same shape.
-        dtype: the dtype the device computes in.
-    """
-    signed = cpu - reference
-    error = signed.abs().double().nan_to_num_(0, 0, 0)
-    largest = float(error.max()) if error.numel() else 0.0
-    # as parts of the largest, float32 holds their squares
-    squares = error.div_(largest or 1.0).float().square_()
-    del error  # large models: each of these is as large as all their parameters in float64
-    around = smoothed(squares, 1)
-    typical = torch.maximum(around, elsewhere(squares, around)).sqrt_()
-    del squares
-    limit = _rounding(reference, dtype)
-    limit = (limit if dtype == torch.float64 else limit.float()).add_(typical, alpha=first_look_times(dtype) * largest)
-    if not has_slope(reference):
-        return ErrorBound(limit)
-    precision = _precision(around.double().mul_(largest**2), reference, dtype)
-    seen = math.sqrt(max(_dot(precision * reference, reference), 0.0)) if bool(reference.sum().isfinite()) else 0.0
-    spread = 6 / max(seen, 1e-300)
-    allowed = 4 * abs(slope_of(signed, reference, precision)) + spread
-    return ErrorBound(limit, allowed + smallest_slope(dtype), precision)
-
-
-def elsewhere(squares: torch.Tensor, around: torch.Tensor) -> torch.Tensor:
-    """Estimate the variance of errors that are as large as known ones and lie elsewhere.
-
-    Args:
-        squares: one squared error for each number.
-        around: those smoothed over their surroundings.
-
-    Returns:
-        The larger of two estimates: halfway between the surroundings and the whole, since a whole row of small errors
-        may be luck; and the product of what each index has on average, since a weight's gradient errs as its channel
-        of inputs and its channel of outputs are large.
-    """
-    overall = squares.mean() if squares.numel() else squares.sum()
-    halfway = around.mul(overall).sqrt_()
-    dims = [dim for dim, size in enumerate(squares.shape) if size > 1]
-    if len(dims) < 2 or not overall:
-        return halfway
-    product = overall
-    for dim in dims:
-        product = product * (squares.mean([d for d in dims if d != dim], keepdim=True) / overall)
-    return torch.maximum(halfway, product)
-
-
-def first_look_times(dtype: torch.dtype) -> float:
-    """Return how many times the CPU's own error the first look allows.
-
-    In half precision the last rounding is most of an error, and any device rounds as the CPU does. In float32 the CPU
-    adds up in blocks and computes functions to the last bit, and honest devices do neither: the model of the second
-    look allows them 30 to 120 times the CPU's error there.
-    """
-    return 4.0 if torch.finfo(dtype).eps > torch.finfo(torch.float32).eps else 24.0
-
-
-def _precision(variance: torch.Tensor, reference: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+def precision_of(variance: torch.Tensor, reference: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Return one over the variance of each number, its last rounding included."""
     info = torch.finfo(dtype)
     rounded = reference.square().mul_(info.eps**2 / 12).add_((info.smallest_normal * info.eps) ** 2)
     return rounded.add_(variance).reciprocal_().nan_to_num_(0, 0, 0)
@@ -236,7 +184,7 @@ class Spread:
         self.largest = torch.maximum(self.largest, change)
         if has_slope(reference):
             if self.precision is None:
-                self.precision = _precision(smoothed(change.square(), 1), reference, self.dtype)
+                self.precision = precision_of(smoothed(change.square(), 1), reference, self.dtype)
             self.slopes.append(slope_of(signed, reference, self.precision))
 
     def bound(self, sigmas: float = SIGMAS) -> ErrorBound:
@@ -246,7 +194,7 @@ class Spread:
             return ErrorBound(torch.where(self.coarse > 0, math.inf, 0.0))
         eps = torch.finfo(self.dtype).eps
         sigma = smoothed(self.squares / max(1, self.count), max(1, self.count)).sqrt()
-        limit = _rounding(reference, self.dtype) + torch.maximum(sigmas * sigma, 2 * self.largest)
+        limit = rounding_of(reference, self.dtype) + torch.maximum(sigmas * sigma, 2 * self.largest)
         # what moves far more than in proportion to the coarseness has jumped: in proportion to its own movements, since
         # those of its surroundings hold the jumps of others
         own = (self.squares / max(1, self.count)).sqrt()
