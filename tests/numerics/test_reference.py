@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from course_utils.numerics import FaultyDevice, compare_numerics, draw
-from course_utils.numerics.reference.cpu_errors import bound_from_cpu
+from course_utils.numerics.reference.cpu_errors import bound_from_cpu, ratio_if_right
 from course_utils.numerics.reference.expected import CpuCall, expect, shared_references
 from course_utils.numerics.reference.limits import slope_of, smoothed
 from course_utils.numerics.reference.operator_look import OperatorLook
@@ -255,3 +255,20 @@ def test_shared_references_are_those_of_the_same_numbers():
             reference(fn, y) is not first for fn, y in ((other, x), (copy.deepcopy(norm).eval(), x), (norm, 2 * x))
         )
     assert reference(norm, x) is not first
+
+
+@pytest.mark.parametrize("shape", [(40, 9000), (3, 5, 70_000), (1, 150_000)])
+def test_pieces_judge_as_the_whole_does(shape):
+    """Cut into pieces or not, the same error is allowed; one wrong number or a wrong scale anywhere is not let go."""
+    exact = draw(*shape).double()
+    cpu, mine = (exact * (1 + 1e-7 * draw(*shape, seed=seed).double()) for seed in (1, 2))
+    cpu, mine = cpu.float(), mine.float()
+    bound = bound_from_cpu(exact, cpu, torch.float32)
+    whole = float(((mine - exact).abs() / bound.limit).max())
+    wrong = mine.clone()
+    wrong.view(-1)[-2] += 1e-3
+
+    assert ratio_if_right(mine, exact, [cpu], torch.float32) == pytest.approx(whole, rel=1e-4)
+    assert ratio_if_right(wrong, exact, [cpu], torch.float32) is None
+    assert ratio_if_right((mine.double() * (1 + 4e-6)).float(), exact, [cpu], torch.float32) is None
+    assert ratio_if_right(mine, exact, [cpu, wrong], torch.float32) <= whole

@@ -49,6 +49,10 @@ class MissingTerm:
         return f"{text}, where no rounding can happen: the input's element {self.index} is left out"
 
 
+class _RoundsError(ValueError):
+    """An intermediate number is no multiple of a power of two that the dtype holds."""
+
+
 class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Records whether every intermediate number is a multiple of a power of two that the dtype holds."""
 
@@ -64,6 +68,8 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         for output in tree_leaves(result):
             if self.exact and isinstance(output, torch.Tensor) and output.is_floating_point() and output.numel():
                 self._look_at(output)
+        if not self.exact:
+            raise _RoundsError  # the rest need not be computed
         return result
 
     def _look_at(self, numbers: torch.Tensor) -> None:
@@ -244,5 +250,5 @@ def _is_float(value: Any) -> bool:
 def _signs(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     if not _is_float(tensor):
         return tensor
-    signs: torch.Tensor = torch.randint(0, 2, tensor.shape, generator=generator) * 2 - 1
-    return signs.to(tensor.dtype)
+    signs = torch.randint(0, 2, tensor.shape, generator=generator, dtype=torch.int8)
+    return signs.mul_(2).sub_(1).to(tensor.dtype)
