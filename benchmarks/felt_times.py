@@ -85,6 +85,7 @@ def time_once(felt: Felt, files: dict[str, Path]) -> Reading:
     with tempfile.TemporaryDirectory() as place:
         home, course = Path(place, "home"), Path(place, "course")
         home.mkdir()
+        course.mkdir()
         lay_out(course, files)
         environment = os.environ | {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
         start, used_s = time.perf_counter(), _processor_s()
