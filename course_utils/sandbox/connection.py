@@ -280,13 +280,22 @@ class Connection:
         if self._printed_bytes > self.limits.output_bytes:
             self._end()
             raise StudentGone(Ending.OUTPUT, f"your code printed more than {self.limits.output_bytes:,} bytes")
-        if time.monotonic() > self.deadline:
+        late = time.monotonic() > self.deadline
+        # what was too much before the time was over is why it ended, however busy the machine is
+        if self.process is not None and (late or time.monotonic() >= self._next_usage):
+            self._compare_usage(self.process)
+        if late:
             self._end()
             raise StudentGone(Ending.TIMEOUT, f"your code was not done within {self.limits.task_s:g} s")
-        if self.process is None or time.monotonic() < self._next_usage:
-            return
+
+    def _compare_usage(self, process: int) -> None:
+        """Compare memory, files and processes with their limits.
+
+        Raises:
+            StudentGone: when it takes more.
+        """
         self._next_usage = time.monotonic() + (MARKED_USAGE_EVERY_S if self.mark else WATCH_EVERY_S)
-        usage = self._read_usage(self.process)
+        usage = self._read_usage(process)
         # processes that the code starts share the template's memory until they write to it
         allowed = self.limits.memory_bytes + self.baseline_bytes * max(1, len(usage.processes))
         if usage.memory_bytes > allowed:
