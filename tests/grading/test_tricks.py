@@ -71,6 +71,55 @@ def test_what_cannot_be_compared_fails_its_own_check(grader, what):
     assert str(result.tasks[0].reason) == "wrong"
 
 
+FIRST_TASK = {
+    "another class in __class__": (
+        "class Three:\n    __class__ = int\n    def __eq__(self, other): return True\n    __hash__ = None\n"
+        "def add(a, b):\n    return Three()",
+        0,
+    ),
+    "a number with a conversion of its own": (
+        "class N(int):\n    def __int__(self): return 3\n    __index__ = __float__ = __int__\n"
+        "    def __sub__(self, other): return 0\n    __rsub__ = __sub__\ndef add(a, b):\n    return N(0)",
+        0,
+    ),
+    "infinity": ("def add(a, b):\n    return float('inf')", 0),
+    "an exception that nobody catches": (
+        "class Way(BaseException): pass\ndef add(a, b):\n    raise Way('3')",
+        0,
+    ),
+    "a text of 40 million letters in an error": ("def add(a, b):\n    raise ValueError('3' * 40_000_000)", 0),
+    "frames sent twice": (
+        "import course_utils.sandbox.frames as f\nkept = f.Frame.to_bytes\n"
+        "f.Frame.to_bytes = lambda self: kept(self) * 2\ndef add(a, b):\n    return 3",
+        0,
+    ),
+    "no builtins": ("import builtins\ndef add(a, b):\n    del builtins.len, builtins.isinstance\n    return 3", 0),
+    "a recursion limit of nothing": ("import sys\ndef add(a, b):\n    sys.setrecursionlimit(70)\n    return 3", 1),
+    "standard output closed": ("import sys\nsys.stdout.close()\ndef add(a, b):\n    return a + b", 2),
+    "a process that stops itself": (
+        "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\ndef add(a, b):\n    return a + b",
+        2,  # it is the first of its own process list, and such a one cannot be stopped from inside
+    ),
+    "a finalizer": (
+        "class Last:\n    def __del__(self):\n        import os; os._exit(0)\ndef add(a, b):\n    Last()\n    return 3",
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FIRST_TASK)
+def test_a_trick_costs_nobody_but_itself(grader, what):
+    """A trick earns at most what its answers are worth, and the grader has a result for every task."""
+    source, most = FIRST_TASK[what]
+    result = grader.grade(small_exercise.submission({"ex90-task1": source}))
+
+    assert result.tasks[0].points <= most, result.tasks[0]
+    assert len(result.tasks) == 5
+    assert str(result.reason) != "sandbox"
+    again = grader.grade(small_exercise.submission())
+    assert [task.points for task in again.tasks] == [2] * 5
+
+
 def test_a_score_that_is_not_a_number_gives_nothing():
     """A check cell whose last value is nan gives no points."""
     cells = (

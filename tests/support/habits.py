@@ -88,6 +88,34 @@ HABITS = {
         "import matplotlib.pyplot as plt",
         "def double(x):\n    return 2 * x\nplt.plot([double(n) for n in range(3)])\nplt.show()",
     ),
+    "an async function": (
+        "import asyncio\nasync def slowly(x):\n    await asyncio.sleep(0)\n    return 2 * x",
+        "def double(x):\n    return asyncio.run(slowly(x))",
+    ),
+    "a generator": ("def twice(x):\n    yield x\n    yield x", "def double(x):\n    return sum(twice(x))"),
+    "a dataclass": (
+        "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass Twice:\n    x: float\n"
+        "    @property\n    def value(self):\n        return self.x * 2",
+        "def double(x):\n    return Twice(x).value",
+    ),
+    "a partial": ("from functools import partial\nimport operator", "double = partial(operator.mul, 2)"),
+    "single dispatch": ("from functools import singledispatch", "@singledispatch\ndef double(x):\n    return 2 * x"),
+    "own assertions": ("", "def double(x):\n    return 2 * x\nassert double(3) == 6, 'no'"),
+    "an error caught": (
+        "",
+        "def double(x):\n    try:\n        return x * 2\n    except (TypeError, ValueError) as error:\n"
+        "        raise SystemExit from error",
+    ),
+    "a context manager": (
+        "from contextlib import contextmanager\n@contextmanager\ndef timed():\n    yield",
+        "def double(x):\n    with timed():\n        return 2 * x",
+    ),
+    "display and help": (
+        "from IPython.display import Markdown, display",
+        "def double(x):\n    return 2 * x\ndisplay(Markdown('**done**'), double(3))\nhelp(double)",
+    ),
+    "a name deleted afterwards": ("factor = 2", "def double(x, k=factor):\n    return k * x\ndel factor"),
+    "decimal": ("from decimal import Decimal", "def double(x):\n    return float(Decimal(x) * 2)"),
     "lines end in CR LF": ("K = 2", "def double(x):\r\n    y = K * x\r\n    return y"),
 }
 PLACES = ("in the task's cell", "in a cell above", "in the first cell")
