@@ -9,55 +9,38 @@ when it runs, so that `course --help` answers at once.
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
 import sys
 from collections.abc import Sequence
 
-from course_utils.cli import (
-    audit,
-    bench,
-    bundle,
-    canvas,
-    check,
-    compare,
-    doctor,
-    grade,
-    lab,
-    memory,
-    progress,
-    release,
-    report,
-    return_feedback,
-    solution,
-    start,
-    submit,
-)
 from course_utils.cli.usage import UsageError
 from course_utils.data.package import VERSION
 
+# command -> its module beside this one; only the module of the command that was asked for is loaded
 COMMANDS = {
-    "doctor": doctor,
-    "start": start,
-    "lab": lab,
-    "check": check,
-    "bench": bench,
-    "audit": audit,
-    "memory": memory,
-    "compare": compare,
-    "report": report,
-    "progress": progress,
-    "solution": solution,
-    "submit": submit,
-    "release": release,
-    "bundle": bundle,
-    "grade": grade,
-    "return": return_feedback,
-    "canvas": canvas,
+    "doctor": "doctor",
+    "start": "start",
+    "lab": "lab",
+    "check": "check",
+    "bench": "bench",
+    "audit": "audit",
+    "memory": "memory",
+    "compare": "compare",
+    "report": "report",
+    "progress": "progress",
+    "solution": "solution",
+    "submit": "submit",
+    "release": "release",
+    "bundle": "bundle",
+    "grade": "grade",
+    "return": "return_feedback",
+    "canvas": "canvas",
 }
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Build the parser of all commands."""
+def build_parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """Build the parser of all commands, or of the one that the first word names."""
     parser = argparse.ArgumentParser(
         prog="course",
         exit_on_error=False,
@@ -68,7 +51,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"course {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, module in COMMANDS.items():
+    for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
+        module = importlib.import_module(f"course_utils.cli.{COMMANDS[name]}")
         summary = module.SUMMARY
         command = commands.add_parser(
             name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", exit_on_error=False
@@ -95,10 +79,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code.
     """
     _escape_what_cannot_be_shown()
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        parsed = build_parser().parse_args(arguments)
+        parsed = build_parser(words).parse_args(words)
     except argparse.ArgumentError as error:
-        words = sys.argv[1:] if arguments is None else arguments
         command = next((f"course {word}" for word in words if word in COMMANDS), "course")
         print(f"{command}: {' '.join(filter(None, (error.argument_name, error.message)))}", file=sys.stderr)
         return 2

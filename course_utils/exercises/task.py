@@ -105,28 +105,31 @@ class Task:
 
 def _judge(title: str, yours: Callable[[], Any], expected: Any, raises: type[Exception] | None, rtol: float) -> Outcome:
     """Run the student's code once and return the outcome of its check."""
-    wanted = f"a {raises.__name__}" if raises is not None else _shown(expected)
+
+    def wanted() -> str:
+        return f"a {raises.__name__}" if raises is not None else _shown(expected)
+
     try:
         result = yours()
         if result is ...:
-            return Outcome(title, False, "not written yet", wanted, Failure.NOT_WRITTEN)
+            return Outcome(title, False, "not written yet", wanted(), Failure.NOT_WRITTEN)
     except NotImplementedError as error:
-        return Outcome(title, False, f"not written yet ({error})", wanted, Failure.NOT_WRITTEN)
+        return Outcome(title, False, f"not written yet ({error})", wanted(), Failure.NOT_WRITTEN)
     except Exception as error:  # whatever a student's code may raise is an answer, not a crash
         if raises is not None and isinstance(error, raises):
             return Outcome(title, True)
         where = getattr(error, "cell_line", "") or cell_line(error, skip=getattr(yours, "__code__", None))
         shown = f"{type(error).__name__}: {error}"[:LONGEST_SHOWN] + (f" ({where})" if where else "")
         failure = Failure.OUT_OF_MEMORY if is_out_of_memory(error) else Failure.RAISED
-        return Outcome(title, False, shown, wanted, failure)
+        return Outcome(title, False, shown, wanted(), failure)
     if raises is not None:
-        return Outcome(title, False, f"returned {_shown(result)}", wanted, Failure.DIFFERENT)
+        return Outcome(title, False, f"returned {_shown(result)}", wanted(), Failure.DIFFERENT)
     try:
         difference = find_difference(result, expected, rtol=rtol)
     except UnsupportedExpectedError:
         raise
     except Exception as error:  # a value at which comparing raises fails this check, and no other
-        difference = (f"{_shown(result)}, which cannot be compared ({type(error).__name__})", wanted)
+        difference = (f"{_shown(result)}, which cannot be compared ({type(error).__name__})", wanted())
     return Outcome(title, True) if difference is None else Outcome(title, False, *difference, Failure.DIFFERENT)
 
 

@@ -166,6 +166,36 @@ def _find_hints(cells: Sequence[Cell]) -> dict[str, str]:
     return found
 
 
+def _longer_names(node: ast.Attribute) -> set[str]:
+    """Return "a.b" for `a.b.c`, the name in which something is looked up; nothing for shorter names."""
+    names: list[str] = []
+    rest: ast.expr = node.value
+    while isinstance(rest, ast.Attribute):
+        names.append(rest.attr)
+        rest = rest.value
+    return {".".join([rest.id, *reversed(names)])} if isinstance(rest, ast.Name) and names else set()
+
+
+def modules_of(assignment: Assignment) -> tuple[str, ...]:
+    """List what the given cells and the model solution need, to be loaded once: modules, and names in modules.
+
+    What they import, and what they reach through it by a longer name, such as torch.optim in `torch.optim.SGD(...)`.
+    """
+    found: set[str] = {"course_utils.exercises.task"}
+    for part in assignment.parts:
+        if part.kind not in (Kind.TOOLS, Kind.STUDENT):
+            continue
+        for node in ast.walk(ast.parse(part.source)):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module)
+                found |= {f"{node.module}.{alias.name}" for alias in node.names}
+            elif isinstance(node, ast.Attribute):
+                found |= _longer_names(node)
+    return tuple(sorted(found))
+
+
 def bound_names(source: str) -> frozenset[str]:
     """Return the names that a cell binds at its top level; none when it does not parse."""
     try:

@@ -94,6 +94,7 @@ class TaskResult:
         extra_points: extra credit that a person gave.
         comment: what a person wrote.
         look_at: what an instructor should look at, in one sentence; it cost no points. Empty when there is nothing.
+        witness: what a second, independent witness saw of what was measured inside; empty where there is none.
     """
 
     grade_id: str
@@ -111,6 +112,7 @@ class TaskResult:
     comment: str = ""
     error: str = ""
     look_at: str = ""
+    witness: str = ""
 
     @property
     def counted_points(self) -> float:

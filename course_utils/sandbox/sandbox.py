@@ -19,8 +19,9 @@ from course_utils.sandbox.syscall_filter import write_filter
 
 COURSE_INSIDE = "/course"
 WORK = "/student"
-# no capability but these two reaches the template, and none reaches student code: mounts and process lists of its own
-_TEMPLATE_CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETPCAP")
+# no capability but these reaches the template, and none reaches student code: mounts and process lists of its own, and
+# what submissions hold in memory, which checks in the same sandbox count
+_TEMPLATE_CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_SYS_PTRACE")
 _SYSTEM = ("/usr", "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/sys/devices/system/cpu")
 _MERGED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 

@@ -9,34 +9,18 @@ from __future__ import annotations
 import base64
 import json
 import os
-import secrets
-import shutil
 import socket
 import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import IO, Any
+from typing import Any
 
 from course_utils.sandbox.connection import Connection, Lines, StudentGone, ask_for_sender
+from course_utils.sandbox.interpreter import LONGEST_REPLY, Interpreter, answers_warm, ask_to_load
 from course_utils.sandbox.limits import Limits
-from course_utils.sandbox.process_tree import MARK
 from course_utils.sandbox.sandbox import Sandbox, SandboxError
+from course_utils.sandbox.shared_template import LentTemplate
 
-WARM_UP_S = 180.0
-END_PATIENCE_S = 2.0
 NO_FILE = -1  # the file descriptor of a closed socket
-LONGEST_REQUEST = 2**20
-LONGEST_REPLY = 2**16
-
-
-def control_pair() -> tuple[socket.socket, socket.socket]:
-    """Make a pair of sockets that keep requests apart; macOS has none such, and sends one request at a time."""
-    kind = socket.SOCK_SEQPACKET if sys.platform.startswith("linux") else socket.SOCK_STREAM
-    ours, its = socket.socketpair(socket.AF_UNIX, kind)
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LONGEST_REQUEST)
-    return ours, its
 
 
 def start_message(sandbox: Sandbox, limits: Limits, folder: str) -> bytes:
@@ -79,132 +63,6 @@ def ask_for_process(control: socket.socket, sandbox: Sandbox, limits: Limits, fo
     return Lines(channel, output_fd, report_fd)
 
 
-def ask_to_load(control: socket.socket, modules: Sequence[str]) -> None:
-    """Ask for modules to be loaded; `answers_warm` waits for it, so that several can warm up at once."""
-    control.settimeout(WARM_UP_S)
-    with suppress(OSError):
-        control.send(json.dumps({"warm": list(modules)}).encode())
-
-
-def answers_warm(control: socket.socket) -> bool:
-    """Wait until everything is loaded; False when the other side ended instead."""
-    try:
-        return bool(control.recv(LONGEST_REPLY))
-    except OSError:
-        return False
-
-
-class Interpreter:
-    """One started interpreter and its control socket.
-
-    Args:
-        sandbox: how it is shut in.
-        entry: the entry of `course_utils.sandbox.template`.
-        modules: what it loads before the first submission.
-
-    Raises:
-        SandboxError: when it does not start; the message has its last line.
-    """
-
-    def __init__(self, sandbox: Sandbox, entry: str, modules: Sequence[str]) -> None:
-        self.mark = secrets.token_hex(8)
-        # one that serves a single submission runs in that submission's folder
-        self.folder = tempfile.mkdtemp(dir=sandbox.work) if entry == "prestarted" and sandbox.work else ""
-        self.sandbox = sandbox = sandbox.in_folder(self.folder) if self.folder else sandbox
-        self.errors: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-        self.control, other = control_pair()
-        try:
-            self.process = subprocess.Popen(
-                sandbox.command(entry, other.fileno()),
-                stdin=subprocess.DEVNULL,
-                stdout=self.errors,
-                stderr=self.errors,
-                pass_fds=[other.fileno()],
-                env=dict(sandbox.environment) | {MARK: self.mark},
-                cwd=self.folder or None,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise SandboxError(f"{sandbox.name} cannot be started: {error}") from error
-        finally:
-            other.close()
-        self.warm = False
-        ask_to_load(self.control, modules)
-
-    def wait_until_warm(self) -> None:
-        """Wait until everything is loaded.
-
-        Raises:
-            SandboxError: when it ended instead.
-        """
-        if self.warm:
-            return
-        self.warm = answers_warm(self.control)
-        if not self.warm:
-            with suppress(subprocess.TimeoutExpired):
-                self.process.wait(END_PATIENCE_S)  # its last words come with its end
-            lines = self.last_lines()
-            self.close()
-            advice = "; unprivileged user namespaces may be switched off on this system. Switch them on, grade"
-            advice = advice if self.sandbox.name.startswith("bubblewrap") else ". Grade"
-            raise SandboxError(
-                f"{self.sandbox.name} does not work here: {lines or 'it ended without a word'}{advice} elsewhere, or "
-                "pass --unsafe to run student code with your own rights"
-            )
-
-    def last_lines(self) -> str:
-        """Return the last line that it printed."""
-        self.errors.seek(0)
-        return " ".join(self.errors.read().strip().splitlines()[-1:])
-
-    def close(self) -> None:
-        """End it and everything in it."""
-        self.control.close()
-        self.process.kill()
-        self.process.wait()
-        self.errors.close()
-        if self.folder:
-            shutil.rmtree(self.folder, ignore_errors=True)
-
-
-class SharedTemplate:
-    """One warm template for several workers: torch is loaded once, and each worker gets a fork of it (Linux).
-
-    Args:
-        sandbox: how the template is shut in.
-        modules: what it loads.
-
-    Raises:
-        SandboxError: when it cannot be started.
-    """
-
-    def __init__(self, sandbox: Sandbox, modules: Sequence[str]) -> None:
-        self._interpreter = Interpreter(sandbox, "main", modules)
-
-    def connect(self) -> socket.socket:
-        """Return a control socket for one worker; what the worker asks is answered when the template is warm."""
-        ours, its = control_pair()
-        with its, suppress(OSError):
-            # comes behind the modules in the template's queue; one that has ended is noticed by the worker
-            socket.send_fds(self._interpreter.control, [b'{"share": true}'], [its.fileno()])
-        return ours
-
-    def warm(self, modules: Sequence[str]) -> None:
-        """Load more modules; forks that are there already do not have them.
-
-        Raises:
-            SandboxError: when the template has ended.
-        """
-        self._interpreter.wait_until_warm()
-        self._interpreter.warm = False
-        ask_to_load(self._interpreter.control, modules)
-        self._interpreter.wait_until_warm()
-
-    def close(self) -> None:
-        """End the template and all its forks."""
-        self._interpreter.close()
-
-
 class ForkingStarter:
     """Forks each submission from a warm template (Linux).
 
@@ -213,14 +71,22 @@ class ForkingStarter:
         modules: what it loads once.
         control: a control socket of a template that is shared; without one, and when that one ends, a template of its
             own is started.
+        lent: a template that gives another control socket then, in place of a template of its own.
 
     Raises:
         SandboxError: when the template does not start.
     """
 
-    def __init__(self, sandbox: Sandbox, modules: Sequence[str], control: socket.socket | None = None) -> None:
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        modules: Sequence[str],
+        control: socket.socket | None = None,
+        lent: LentTemplate | None = None,
+    ) -> None:
         self.sandbox = sandbox
         self.modules = tuple(modules)
+        self.lent = lent
         self.template: Interpreter | None = None
         if control is None:
             self.template = self._warm()
@@ -240,8 +106,14 @@ class ForkingStarter:
         return template
 
     def _renew(self) -> None:
-        """Start a template of our own in place of one that ended."""
+        """Start a template of our own in place of one that ended, or ask for another fork of one that is lent."""
         self.close()
+        if self.lent is not None:
+            self.control = self.lent.connect()
+            ask_to_load(self.control, self.modules)
+            if not answers_warm(self.control):
+                raise SandboxError("the sandbox ended")
+            return
         self.template = self._warm()
         self.control = self.template.control
 
@@ -351,7 +223,10 @@ class PrestartedStarter:
 
 
 def make_starter(
-    sandbox: Sandbox, modules: Sequence[str], control: socket.socket | None = None
+    sandbox: Sandbox,
+    modules: Sequence[str],
+    control: socket.socket | None = None,
+    lent: LentTemplate | None = None,
 ) -> ForkingStarter | PrestartedStarter:
     """Make the starter that this sandbox allows.
 
@@ -359,8 +234,9 @@ def make_starter(
         sandbox: how student code is shut in.
         modules: what is loaded before the first submission.
         control: a control socket of a shared template.
+        lent: that template, where another process started it.
 
     Raises:
         SandboxError: when student code cannot be started.
     """
-    return ForkingStarter(sandbox, modules, control) if sandbox.forks else PrestartedStarter(sandbox, modules)
+    return ForkingStarter(sandbox, modules, control, lent) if sandbox.forks else PrestartedStarter(sandbox, modules)

@@ -90,7 +90,9 @@ class Student:
         question = frame.content
         if "run" in question:
             return self.run_cell(question), []
-        return self.attempt(lambda: self.work(frame))
+        content, blobs = self.attempt(lambda: self.work(frame))
+        reads = self.witness.take_reads()
+        return content | ({"reads": reads} if reads else {}), blobs
 
     def work(self, frame: Frame) -> Any:
         """Do what a question asks for and return the value."""
@@ -117,7 +119,8 @@ class Student:
         with self.witness.watching(own_code=file):
             exec(marshal.loads(code), beside)
             measure = beside["measure"]
-            return measure(function, arguments, named, given=self.given, names=names, report=self.witness.report)
+            told = {"report": self.witness.report, "tell_reads": self.witness.tell_reads}
+            return measure(function, arguments, named, given=self.given, names=names, **told)
 
     def run_cell(self, question: dict[str, Any]) -> dict[str, Any]:
         """Run a cell as a notebook does; an error in it is part of the answer."""

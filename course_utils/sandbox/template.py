@@ -2,7 +2,9 @@
 
 Started as `python -I -c "... main()"` by `starters` beside it. Its control socket takes one request after the other:
 {"warm": [modules]}; {"start": {...}} with three file descriptors, a submission's socket, output and reports; {"share":
-true} with one, a control socket for another worker, which a fork of the template serves from then on.
+{...}} with one, a control socket for another worker, which a fork of the template serves from then on, in namespaces of
+its own if that is asked; {"beside": "module:function"} with any, which a fork hands to that function: so the checks
+have torch from here, too, and get what they check with only after the fork.
 A fork costs tens of milliseconds where importing torch costs seconds. Only the CPU is used: a fork after Metal has
 started is not safe, so a Mac starts interpreters ahead instead (`prestarted` below).
 """
@@ -23,7 +25,7 @@ import signal
 import socket
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from course_utils.exercises.cell_shell import make_shell
 from course_utils.sandbox import namespaces
@@ -49,11 +51,20 @@ def warm_up(modules: Sequence[str]) -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.ones(8, 8) @ torch.ones(8, 8)
+        if any(f"{name}.".startswith("torch.optim.") for name in modules):
+            use_optimizer(torch)
     select_device = sys.modules.get("course_utils.emulation.select_device")
     if torch is not None and select_device is not None and sys.platform.startswith("linux"):
         # reads torch's operator list once for all
         with select_device.mps_or_emulated() as mps:
             torch.ones(2, device=mps.device).sum().item()
+
+
+def use_optimizer(torch: Any) -> None:
+    """Let an optimizer make a step: the first one loads torch's compiler and sympy, 900 modules (torch 2.14)."""
+    weight = torch.nn.Parameter(torch.zeros(1))
+    weight.grad = torch.zeros(1)
+    torch.optim.SGD([weight], lr=0.1).step()
 
 
 def load(name: str) -> None:
@@ -81,12 +92,15 @@ def fork_server(control: socket.socket) -> None:
         if not data:
             return
         request = json.loads(data)
-        if "share" in request:
-            if os.fork() == 0:
+        if "share" in request or "beside" in request:
+            if _fork_for_others(request.get("share", {})):
                 control.close()
+                if "beside" in request:
+                    run_beside(request["beside"], descriptors)
                 control = socket.socket(fileno=descriptors[0])
             else:
-                os.close(descriptors[0])
+                for descriptor in descriptors:
+                    os.close(descriptor)
             continue
         if "warm" in request:
             # what is loaded stays: there is nothing to collect meanwhile, and a full collection in a fork would copy
@@ -101,6 +115,37 @@ def fork_server(control: socket.socket) -> None:
             continue
         ended = _fork(control, shell, request["start"], descriptors)
         control.send(json.dumps({"ended": ended}).encode())
+
+
+def _fork_for_others(how: dict[str, Any]) -> bool:
+    """Fork for somebody else, in namespaces of its own where `apart` is asked for; return whether this is the fork."""
+    if not how.get("apart"):
+        return os.fork() == 0
+    between = os.fork()
+    if between:
+        os.waitpid(between, 0)
+        return False
+    try:
+        namespaces.separate_from_template(own_users=how["own_users"])
+        if os.fork():
+            os._exit(0)
+    except OSError as error:  # nothing may return into the template's loop
+        print(f"cannot separate a template: {error}", file=sys.stderr, flush=True)
+        os._exit(70)
+    return True
+
+
+def run_beside(name: str, descriptors: list[int]) -> NoReturn:
+    """Hand file descriptors to a function of a module that this one does not know, and end with it."""
+    code = 1
+    try:
+        module, _, function = name.partition(":")
+        getattr(importlib.import_module(module), function)(descriptors)
+        code = 0
+    except Exception as error:  # nothing may return into the template's loop
+        print(f"{name} failed: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+    finally:
+        os._exit(code)
 
 
 def _fork(control: socket.socket, shell: Any, start: dict[str, Any], descriptors: list[int]) -> int:

@@ -1,7 +1,9 @@
 """Reports student code that looks for what measures it: frames above its own, objects that the collector knows.
 
 Python tells an audit hook of such a look (PEP 578), and a hook cannot be taken away. Each report goes at once into a
-pipe whose other end the checks hold, so nothing that runs later can take it back. It costs no points: a person looks.
+pipe whose other end the checks hold, so nothing that runs later can take it back. It costs no points: a person looks,
+and only at tasks that are measured in the student's process. Looks count before something is measured, too: the object
+that answers for the process could be found then.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 LOOKS = frozenset({"sys._getframe", "sys._current_frames", "gc.get_objects", "gc.get_referrers", "gc.get_referents"})
-# what is set before is called while something is measured, with the frames of what measures
+# called with the frames of what measures
 SPIES = frozenset({"sys.settrace", "sys.setprofile"})
 # fields that lead to frames, and those that make another function of one
 FIELDS = {
@@ -40,6 +42,9 @@ class Witness:
         self._watching = False
         self._busy: set[int] = set()
         self._given: set[str] = set()
+        self._reads: list[int] = []
+        with suppress(OSError):
+            os.set_blocking(report_fd, False)
         sys.addaudithook(self._hear)
 
     @contextmanager
@@ -58,9 +63,19 @@ class Witness:
             self._given.discard(own_code)
 
     def report(self, text: str) -> None:
-        """Tell the checks one sentence, at once."""
+        """Tell the checks one sentence, at once; what the pipe has no room for comes after others and is left out."""
         with suppress(OSError):  # closed: the checks see that
             os.write(self._report_fd, f"{text[:LONGEST_REPORT]}\n".encode("utf-8", "replace"))
+
+    def tell_reads(self, counted: int, seen: int) -> None:
+        """Note how many reads the device counted in a measured call, and how many the second witness saw."""
+        before = self._reads or [0, 0]
+        self._reads = [before[0] + counted, before[1] + seen]
+
+    def take_reads(self) -> list[int]:
+        """Return both sums since the last time; empty where nothing counts reads."""
+        reads, self._reads = self._reads, []
+        return reads
 
     @contextmanager
     def given_code(self, given: bool) -> Iterator[None]:
@@ -71,15 +86,13 @@ class Witness:
             self._given |= set(linecache.cache) - before
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if not self._watching and event not in SPIES:
-            return
-        thread = threading.get_ident()
-        if thread in self._busy:
-            return
         if event in FIELDS:
             if arguments[1] not in FIELDS[event]:
                 return
-        elif event not in LOOKS and event not in SPIES and not event.startswith("ctypes."):
+        elif event not in LOOKS and event not in SPIES and not (self._watching and event.startswith("ctypes.")):
+            return
+        thread = threading.get_ident()
+        if thread in self._busy:
             return
         self._busy.add(thread)
         try:
@@ -89,7 +102,8 @@ class Witness:
             if frame is not None and self._is_students(frame.f_code.co_filename):
                 what = arguments[1] if event in FIELDS else event
                 where = f"line {frame.f_lineno} of {frame.f_code.co_name}"[-LONGEST_REPORT // 2 :]
-                self.report(f"{where} looked at {what} while it was measured")
+                when = "while it was measured" if self._watching else "before it was measured"
+                self.report(f"{where} looked at {what} {when}")
         finally:
             self._busy.discard(thread)
 

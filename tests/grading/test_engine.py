@@ -9,7 +9,7 @@ from support import small_exercise
 from support.sandbox_here import needs_sandbox
 from support.small_exercise import code_cell
 
-from course_utils.grading.assignment import Kind, bound_names, read_assignment
+from course_utils.grading.assignment import Kind, bound_names, modules_of, read_assignment
 from course_utils.grading.checking import engine
 from course_utils.grading.checking.engine import Grader
 from course_utils.grading.reading.submission import Submission
@@ -293,9 +293,22 @@ def test_a_broken_exercise_is_seen_at_the_start():
 
 def test_names_of_modules_to_load():
     """What the given cells import is loaded before a submission is there."""
-    names = engine.modules_of(torch_exercise())
+    names = modules_of(torch_exercise())
 
     assert {"torch", "course_utils.in_student_process", "course_utils.emulation"} <= set(names)
+
+
+def test_a_longer_name_is_loaded_too():
+    """What is reached through an import, such as torch.optim, whose first step loads 900 modules, is loaded once."""
+    cells = [
+        code_cell("setup", "import torch\nfrom course_utils import Task"),
+        code_cell("step", "def step(model):\n    torch.optim.SGD(model.parameters(), 0.1).step()", solution=True),
+        code_cell("step-check", "1 + 1", grade=True, points=1),
+    ]
+    names = modules_of(small_exercise.assignment(cells))
+
+    assert "torch.optim" in names
+    assert "model" not in names
 
 
 def test_assignment_parts():

@@ -7,7 +7,9 @@ from support.small_exercise import code_cell
 
 import course_utils
 from course_utils.grading.checking.engine import Grader
+from course_utils.grading.pages.feedback import feedback_page
 from course_utils.grading.reading.submission import Submission
+from course_utils.grading.result import SubmissionResult
 from course_utils.sandbox.limits import Limits
 
 SETUP = """
@@ -113,6 +115,17 @@ def test_honest_ways_earn_all_and_nobody_is_asked_to_look(grader, way):
     assert (task.points, str(task.reason), task.message, task.look_at) == (4, "ok", "", "")
 
 
+def test_a_second_witness_is_named(grader):
+    """What the device counted and what a witness beside it saw both stand in the result, and on the page."""
+    task = grade(grader, RIGHT)
+    page = feedback_page(SubmissionResult("90", "ada", (task,), task.reason)).decode()
+
+    assert "the device counted 2 reads" in task.witness
+    assert task.witness.endswith("saw 2")
+    assert task.witness in page
+    assert grade(grader, NAIVE + "return x.sum().item()").witness != task.witness
+
+
 def test_names_of_the_notebook_do_not_reach_a_helper(grader):
     """A helper has Python's own `len` and the names that the exercise gave, whatever the notebook calls so."""
     rebound = "def len(thing):\n    return 1\ndef mps_or_emulated():\n    raise SystemExit\n"
@@ -165,3 +178,12 @@ def test_a_closed_report_is_named(grader):
 
     assert (task.points, str(task.reason)) == (4, "ok")
     assert "closed" in task.look_at
+
+
+def test_many_looks_stop_nothing(grader):
+    """Code that looks at a hundred thousand objects is named, and goes on."""
+    look = "import gc\nfor n in range(100_000):\n    gc.get_referents([n])\n"
+    task = grade(grader, look + RIGHT)
+
+    assert (task.points, str(task.reason)) == (4, "ok")
+    assert "gc.get_referents" in task.look_at

@@ -6,7 +6,7 @@ import pytest
 from support.sandbox_here import needs_sandbox
 
 from course_utils.grading.checking.student_client import StudentClient
-from course_utils.sandbox import starters
+from course_utils.sandbox import shared_template, starters
 from course_utils.sandbox.connection import StudentGone
 from course_utils.sandbox.limits import Limits
 from course_utils.sandbox.reason import Ending
@@ -22,7 +22,7 @@ pytestmark = needs_sandbox
 def both():
     """Start one template, and two ways to it."""
     chosen = choose_sandbox("", unsafe=False)
-    template = starters.SharedTemplate(chosen, ["socket", "ctypes", "concurrent.futures", "mmap"])
+    template = shared_template.SharedTemplate(chosen, ["socket", "ctypes", "concurrent.futures", "mmap"])
     ways = [starters.make_starter(chosen, [], template.connect()) for _ in range(2)]
     yield ways
     for way in ways:

@@ -12,7 +12,7 @@ from support import small_exercise
 from support.sandbox_here import needs_sandbox
 
 from course_utils.grading.checking.engine import Grader
-from course_utils.sandbox import sandbox, seatbelt, starters
+from course_utils.sandbox import sandbox, seatbelt, shared_template, starters
 from course_utils.sandbox.limits import Limits
 from course_utils.sandbox.process_tree import _from_proc, _with_psutil, read_usage
 from course_utils.sandbox.sandbox import Sandbox, SandboxError, choose_sandbox
@@ -55,7 +55,7 @@ def test_bubblewrap_shuts_everything():
     assert ("--disable-userns" in prefix) == (write_filter() is None)
     assert "--clearenv" in prefix
     assert not {"--bind", "--dev-bind", "--share-net"} & set(prefix)
-    assert words_of(prefix, "--cap-add") == ["CAP_SYS_ADMIN", "CAP_SETPCAP"]
+    assert words_of(prefix, "--cap-add") == ["CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_SYS_PTRACE"]
 
 
 def test_the_course_is_hidden_below_a_folder_that_is_shown(monkeypatch, tmp_path):
@@ -206,7 +206,7 @@ def test_workers_share_one_template(tmp_path):
     chosen = choose_sandbox(str(tmp_path), unsafe=False)
     here = psutil.Process()
     before = len(here.children())
-    template = starters.SharedTemplate(chosen, ["json"])
+    template = shared_template.SharedTemplate(chosen, ["json"])
     both = [starters.make_starter(chosen, ["json"], template.connect()) for _ in range(2)]
     try:
         for starter in (*both, both[0]):

@@ -267,6 +267,25 @@ def total(x, steps):
 SLOW = ("compile",)
 
 FORGERIES = {
+    "what answers, found by the collector": """
+import gc
+answering = next(each for each in gc.get_objects() if type(each).__name__ == "Student" and hasattr(each, "witness"))
+kept = answering.work
+answering.work = lambda frame: 1 if "beside" in frame.content else kept(frame)
+def total(x, steps):
+    return x.sum().item()
+""",
+    "what answers, found through frames": """
+import sys
+frame = sys._getframe()
+while type(frame.f_locals.get("self")).__name__ != "Student":
+    frame = frame.f_back
+answering = frame.f_locals["self"]
+kept = answering.work
+answering.work = lambda frame: 1 if "beside" in frame.content else kept(frame)
+def total(x, steps):
+    return x.sum().item()
+""",
     "a method replaced and put back": """
 from course_utils.emulation.recorder import EventRecorder as R
 def total(x, steps):

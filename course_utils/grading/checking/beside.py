@@ -21,6 +21,7 @@ import builtins
 import contextlib
 import contextvars
 import functools
+import operator
 import sys
 import threading
 import types
@@ -46,6 +47,7 @@ def measure(
     given: Mapping[str, Any],
     names: Mapping[str, Any],
     report: Callable[[str], None],
+    tell_reads: Callable[[int, int], None],
 ) -> Any:
     """Call a helper, and return what it returns.
 
@@ -56,6 +58,7 @@ def measure(
         given: what the exercise's given cells bound.
         names: all names of the notebook.
         report: takes one sentence for each thing that a person should look at.
+        tell_reads: takes the reads that the device counted in a call, and those that the second witness saw.
     """
     if sys.getprofile() is not None or sys.gettrace() is not None:
         sys.setprofile(None)
@@ -64,7 +67,7 @@ def measure(
     private = dict(given)
     private["__builtins__"] = dict(vars(builtins))
     private["__name__"] = names.get("__name__", "__main__")
-    watch = _Watch(given, report)
+    watch = _Watch(given, report, tell_reads)
     for name, thing in names.items():
         # the helper's `len` is Python's own
         if name not in private and not name.startswith("_") and not hasattr(builtins, name):
@@ -188,10 +191,14 @@ class _Watch:
     Args:
         given: what the exercise's given cells bound.
         report: takes one sentence for each thing that a person should look at.
+        tell_reads: takes the reads that the device counted in a call, and those that the second witness saw.
     """
 
-    def __init__(self, given: Mapping[str, Any], report: Callable[[str], None]) -> None:
+    def __init__(
+        self, given: Mapping[str, Any], report: Callable[[str], None], tell_reads: Callable[[int, int], None]
+    ) -> None:
         self.report = report
+        self.tell_reads = tell_reads
         self.given = [thing for thing in given.values() if isinstance(thing, type)]
 
     @contextlib.contextmanager
@@ -214,7 +221,7 @@ class _Watch:
             for what in held.changed():
                 self.report(f"{what} was changed by code that was being measured")
             if counter is not None:
-                counter.compare(len(seen), self.report)
+                self.tell_reads(counter.compare(len(seen), self.report), len(seen))
                 counter.let_canaries_sing(self.report, "after")
             running = sys._current_frames()
             if not all(_is_idle(frame) for thread, frame in running.items() if thread not in threads):
@@ -256,8 +263,8 @@ class _Counter:
         self.before = (list(waits), list(copies))
         self.noted_before = next(self.recorder.waits_noted)
 
-    def compare(self, reads: int, report: Callable[[str], None]) -> None:
-        """Compare what was counted with what was there before, and with what the witness saw."""
+    def compare(self, reads: int, report: Callable[[str], None]) -> int:
+        """Compare what was counted with what was there before, and with what the witness saw; return the reads."""
         now = (self.recorder.waits, self.recorder.copies, self.recorder.waits_noted)
         if any(mine is not held for mine, held in zip(now, self.lists, strict=True)):
             report("the list of what the device counts was replaced by code that was being measured")
@@ -271,6 +278,7 @@ class _Counter:
         counted = sum(wait.kind in ("read", "fallback") for wait in now[0][len(self.before[0]) :])
         if counted < reads:
             report(f"the device counted {counted} reads where a second witness saw {reads}")
+        return counted
 
 
 def _reads_witness(torch: Any) -> tuple[Any, list[int]]:
@@ -302,30 +310,49 @@ class _Held:
     def of_now(cls, given: list[type], counter: _Counter | None) -> _Held:
         """Take them down."""
         owners: list[tuple[str, Any]] = [("builtins", builtins), *((one.__qualname__, one) for one in given)]
-        for name, module in list(sys.modules.items()):
-            if module is not None and any(name == one or name.startswith(f"{one}.") for one in WATCHED):
-                owners.append((name, module))
-                owners += [
-                    (f"{name}.{key}", thing)
-                    for key, thing in list(vars(module).items())
-                    if isinstance(thing, type) and thing.__module__ == name
-                ]
+        for module in _watched_modules():
+            name = module.__name__
+            owners.append((name, module))
+            owners += [
+                (f"{name}.{key}", thing)
+                for key, thing in list(vars(module).items())
+                if isinstance(thing, type) and thing.__module__ == name
+            ]
         torch = sys.modules.get("torch")
         if torch is not None:
             owners.append(("torch.Tensor", torch.Tensor))
-        rows = [(name, owner, {key: x for key, x in vars(owner).items() if _acts(x)}) for name, owner in owners]
+        rows = [(name, owner, dict(vars(owner))) for name, owner in owners]
         return cls(rows, counter.recorder if counter is not None else None)
 
     def changed(self) -> Iterator[str]:
         """Name what is another one now."""
         for name, owner, held in self.rows:
             now = vars(owner)
+            # nearly always nothing is another object; which kind of object it is, is asked only where one is
+            if len(now) == len(held) and all(map(operator.is_, now.values(), held.values())):
+                continue
             for key, thing in held.items():
-                if now.get(key) is not thing:
+                if now.get(key) is not thing and _acts(thing):
                     yield f"{name}.{key}"
         if self.instance is not None:
             for key in set(vars(self.instance)) - self.instance_names:
                 yield f"{key} of the {type(self.instance).__name__}"
+
+
+def _watched_modules() -> list[types.ModuleType]:
+    """Return the watched modules that are loaded, with the modules of watched packages.
+
+    Python binds a submodule's name in its package, so that not all two thousand modules have to be asked.
+    """
+    found = [module for name in WATCHED if (module := sys.modules.get(name)) is not None]
+    for package in list(found):
+        below = f"{package.__name__}."
+        found += [
+            thing
+            for thing in list(vars(package).values())
+            if type(thing) is types.ModuleType and thing.__name__.startswith(below)
+        ]
+    return found
 
 
 def _acts(thing: Any) -> bool:

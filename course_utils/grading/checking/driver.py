@@ -13,6 +13,8 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 from course_utils.exercises import task as checks
@@ -25,6 +27,40 @@ from course_utils.sandbox.connection import StudentGone
 
 LONGEST_TITLE = 80
 LONGEST_TEXT = 2000
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """One statement of a check cell, compiled.
+
+    Args:
+        code: what runs.
+        text: its text.
+        hidden: whether any of its lines is between the marks of hidden tests.
+        is_value: whether it is an expression that ends the cell, as in a notebook.
+    """
+
+    code: CodeType
+    text: str
+    hidden: bool
+    is_value: bool
+
+
+@lru_cache(maxsize=64)
+def statements_of(part: Part) -> tuple[_Statement, ...]:
+    """Compile a check cell, once for all submissions."""
+    body, where = ast.parse(part.source).body, f"<{part.grade_id}>"
+    found = []
+    for node in body:
+        hidden = not part.hidden_lines.isdisjoint(range(node.lineno, (node.end_lineno or 0) + 1))
+        is_value = node is body[-1] and isinstance(node, ast.Expr)
+        code = (
+            compile(ast.Expression(node.value), where, "eval")
+            if node is body[-1] and isinstance(node, ast.Expr)
+            else compile(ast.Module([node], []), where, "exec")
+        )
+        found.append(_Statement(code, ast.unparse(node), hidden, is_value))
+    return tuple(found)
 
 
 @dataclass
@@ -54,22 +90,21 @@ class _CheckCell:
         self.results.append(CheckResult(title, passed, yours[cut], expected[cut], self.hidden, inside))
 
     def run(self) -> None:
-        """Run the cell; its last expression is its value, as in a notebook."""
-        body = ast.parse(self.part.source).body
-        hidden_lines = self.part.hidden_lines
-        for statement in body:
-            # hidden where any of its lines is, and below: what the process was given of hidden checks, it may show
-            self.hidden |= not hidden_lines.isdisjoint(range(statement.lineno, (statement.end_lineno or 0) + 1))
+        """Run the cell; its last expression is its value, as in a notebook.
+
+        What stands below a hidden statement is hidden, too: what the process was given of hidden checks, it may show.
+        """
+        for statement in statements_of(self.part):
+            self.hidden |= statement.hidden
             self.session.saw_hidden |= self.hidden
             self.session.show_output(not self.hidden)
-            where = f"<{self.part.grade_id}>"
-            if statement is body[-1] and isinstance(statement, ast.Expr):
-                self.value = eval(compile(ast.Expression(statement.value), where, "eval"), self.session.names)
+            if statement.is_value:
+                self.value = eval(statement.code, self.session.names)
             else:
                 try:
-                    exec(compile(ast.Module([statement], []), where, "exec"), self.session.names)
+                    exec(statement.code, self.session.names)
                 except Exception as error:  # a plain `assert` of an exercise that does not use Task
-                    title = "a hidden check" if self.hidden else ast.unparse(statement)[:LONGEST_TITLE]
+                    title = "a hidden check" if self.hidden else statement.text[:LONGEST_TITLE]
                     self.add(title, False, f"{type(error).__name__}: {error}", "no error")
                     raise
 
@@ -116,7 +151,8 @@ def run_task(part: Part, session: Session) -> TaskResult:
     passed = all(result.passed for result in cell.results)
     points = cell.points() if cell.results or passed else 0.0
     reason, message = (Reason.OK, "") if passed else _explain(cell, student_ids)
-    return replace(_result(cell, points, reason, message, printed), look_at=findings.look_at)
+    found = _result(cell, points, reason, message, printed)
+    return replace(found, look_at=findings.look_at, witness=findings.witness)
 
 
 @contextlib.contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from course_utils.grading.assignment import Assignment, Kind
+from course_utils.grading.assignment import Assignment, Kind, modules_of
 from course_utils.grading.checking.driver import run_all, run_task
 from course_utils.grading.checking.session import Session
 from course_utils.grading.checking.student_client import StudentClient
@@ -19,8 +18,9 @@ from course_utils.grading.checking.tampering import DIGEST, WATCHED, Untouched
 from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, tasks_without_points, weightiest
 from course_utils.sandbox.connection import StudentGone
 from course_utils.sandbox.limits import Limits
-from course_utils.sandbox.sandbox import SandboxError, choose_sandbox
-from course_utils.sandbox.starters import SharedTemplate, make_starter
+from course_utils.sandbox.sandbox import Sandbox, SandboxError, choose_sandbox
+from course_utils.sandbox.shared_template import LentTemplate, SharedTemplate
+from course_utils.sandbox.starters import make_starter
 from course_utils.sandbox.template import load_all
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Grader:
         assignment: the exercise.
         limits: what a submission may take.
         unsafe: run student code without a sandbox, with the rights of whoever grades.
+        inside: the sandbox that this process is in itself, and the template there; None when it starts one.
 
     Attributes:
         sandbox: the sandbox's name.
@@ -56,20 +57,24 @@ class Grader:
         limits: Limits,
         *,
         unsafe: bool = False,
+        inside: tuple[Sandbox, LentTemplate] | None = None,
     ) -> None:
         self.assignment = assignment
         self.limits = limits
         self._untouched: Untouched | None = None
-        self._template: SharedTemplate | None = None
+        self._template: LentTemplate | None = None
         self._modules = modules_of(assignment)
+        self._lent = inside is not None
         with ExitStack() as started:
-            work = started.enter_context(
-                tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
-            )
-            self._chosen = choose_sandbox(work, unsafe=unsafe)
+            if inside is not None:
+                self._chosen, template = inside
+                self._template = started.enter_context(closing(template))
+            else:
+                folder = tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
+                self._chosen = choose_sandbox(started.enter_context(folder), unsafe=unsafe)
             self.sandbox = self._chosen.name
             self._forked = self._chosen.forks
-            if self._forked:
+            if self._forked and self._template is None:
                 self._template = started.enter_context(closing(SharedTemplate(self._chosen, self._modules)))
             # the template loads its libraries at the same time
             load_all(self._modules)
@@ -103,7 +108,8 @@ class Grader:
     def _connect(self, started: ExitStack) -> None:
         """Make the starter of submissions, which is closed with what was started."""
         control = self._template.connect() if self._template is not None else None
-        self._starter = started.enter_context(closing(make_starter(self._chosen, self._modules, control)))
+        lent = self._template if self._lent else None
+        self._starter = started.enter_context(closing(make_starter(self._chosen, self._modules, control, lent)))
         if control is not None:
             # no submission's time goes by while the template is still loading, or forks
             self._starter.warm(())
@@ -165,13 +171,13 @@ class Grader:
         connection = self._starter.start(self.limits)
         try:
             client = StudentClient(connection, self.limits, {})
-            rows, _ = client.compute(DIGEST, [self._forked, list(WATCHED), []])
-            _, texts = client.compute(DIGEST, [self._forked, list(WATCHED), list(rows)])
+            _, rows, _ = client.compute(DIGEST, [self._forked, list(WATCHED), [], None])
+            whole, _, texts = client.compute(DIGEST, [self._forked, list(WATCHED), list(rows), None])
         except StudentGone as gone:
             raise SandboxError(f"no process for student code: {gone.message}") from None
         finally:
             connection.close()
-        return Untouched(rows, texts)
+        return Untouched(whole, rows, texts)
 
     def _new_session(
         self, code: Mapping[str, str], own: Mapping[str, Sequence[Sequence[str]]] | None = None
@@ -185,18 +191,3 @@ class Grader:
             untouched=self._untouched,
             own=own or {},
         )
-
-
-def modules_of(assignment: Assignment) -> tuple[str, ...]:
-    """List what the given cells and the model solution import, to be loaded once: modules, and names in modules."""
-    found: set[str] = {"course_utils.exercises.task"}
-    for part in assignment.parts:
-        if part.kind not in (Kind.TOOLS, Kind.STUDENT):
-            continue
-        for node in ast.walk(ast.parse(part.source)):
-            if isinstance(node, ast.Import):
-                found |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                found.add(node.module)
-                found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return tuple(sorted(found))

@@ -21,6 +21,7 @@ from course_utils.grading.checking.tampering import (
     Untouched,
     changed_places,
     explained,
+    witness_text,
 )
 from course_utils.sandbox.connection import Connection, StudentGone
 from course_utils.sandbox.limits import Limits
@@ -127,27 +128,29 @@ class Session:
         if not self.measured_inside or self._connection is None:
             return Findings()
         odd = self._connection.take_reports()
+        witness = witness_text(self.client().take_reads())
         if self.untouched is None:
-            return Findings((), odd)
+            return Findings((), odd, witness)
         try:
             changes, loaded = self._find_changes(self.untouched)
         except Exception as error:  # the student's process answered something else
-            return Findings((), (*odd, f"the functions that measure could not be compared ({type(error).__name__})"))
+            odd += (f"the functions that measure could not be compared ({type(error).__name__})",)
+            return Findings((), odd, witness)
         if any(change.place not in self._identities for change in changes):
             changes = self._leave_out_imports(changes, loaded, self.untouched)
         odd += tuple(str(change) for change in changes if not change.proves)
-        return Findings(tuple(change for change in changes if change.proves), odd)
+        return Findings(tuple(change for change in changes if change.proves), odd, witness)
 
     def _find_changes(self, untouched: Untouched) -> tuple[tuple[Change, ...], list[str]]:
         """Compare the process with an untouched one; return the changes, and the modules that it has loaded."""
-        rows, _ = self.client().compute(DIGEST, [self.forked, list(WATCHED), []])
-        places = changed_places(untouched.rows, rows)
+        whole, rows, _ = self.client().compute(DIGEST, [self.forked, list(WATCHED), [], untouched.whole])
+        places = () if whole == untouched.whole else changed_places(untouched.rows, rows)
         held = self.client().compute(IDENTITIES, list(self._identities))
         again = [name for name, who in self._identities.items() if held.get(name) != who]
         changes = [Change(name, "what the exercise gave", "bound to something else") for name in again]
         if not places:
             return tuple(changes), []
-        _, texts = self.client().compute(DIGEST, [self.forked, list(WATCHED), list(places)])
+        _, _, texts = self.client().compute(DIGEST, [self.forked, list(WATCHED), list(places), None])
         changes += [Change(place, untouched.texts.get(place, ""), str(texts.get(place, ""))) for place in places]
         return tuple(changes), [str(name) for name in self.client().compute(LOADED, None)]
 
@@ -162,7 +165,7 @@ class Session:
             connection.start_clock(self.limits.task_s)
             client = StudentClient(connection, self.limits, {})
             client.compute(IMPORT, loaded)
-            rows, texts = client.compute(DIGEST, [self.forked, list(WATCHED), places])
+            _, rows, texts = client.compute(DIGEST, [self.forked, list(WATCHED), places, None])
         except StudentGone:
             return changes
         finally:

@@ -46,10 +46,19 @@ class StudentClient:
         self.limits = limits
         self.given = given
         self.clock = clock or AnswerClock()
+        self._reads: list[int] = []
+
+    def take_reads(self) -> list[int]:
+        """Return the reads that a device counted, and those that a second witness saw, since the last time."""
+        reads, self._reads = self._reads, []
+        return reads
 
     def _ask(self, content: dict[str, Any], blobs: list[bytes], *, compared: bool = True) -> Frame:
         self.clock.stop()
         frame = self.connection.ask(content, blobs)
+        told = frame.content.get("reads")
+        if type(told) is list and [type(each) for each in told] == [int, int]:
+            self._reads = [before + more for before, more in zip(self._reads or [0, 0], told, strict=True)]
         if compared and frame.size_bytes > LARGE_BYTES:
             left_s = self.connection.deadline - time.monotonic()
             self.clock.start(max(SHORTEST_S, min(left_s, self.limits.task_s * SHARE)))

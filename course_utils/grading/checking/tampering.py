@@ -7,12 +7,12 @@ no change: a process without student code that imports the same is asked, too.
 
 `DIGEST` is text, because it is sent when it is needed: it is not there for student code to change before. An identity
 (`id`) is enough where every submission is a fork of one template; interpreters that are started one by one differ in
-identities, and compare code instead.
+identities, and compare code instead. Where the digest of all rows is the known one, no row is sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 WATCHED = (
@@ -40,18 +40,24 @@ DIGEST = """
 import hashlib, sys, types
 
 def compute(asked):
-    forked, prefixes, described = asked
-    described = set(described)
+    forked, prefixes, described, known_whole = asked
+    prefixes, described = tuple(prefixes), set(described)
+    dotted = tuple(f"{prefix}." for prefix in prefixes)
     rows, texts, known, classes = {}, {}, {}, set()
 
-    def note(place, text, *parts):
-        rows[place] = hashlib.sha256("|".join(map(str, parts)).encode()).hexdigest()[:16]
-        if place in described:
-            texts[place] = text
+    def mark(*parts):
+        # a fork has its template's seed of hashes, and nobody replaces a method of tuples
+        return parts.__hash__() if forked else hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     def hashed(code):
         constants = [each for each in code.co_consts if isinstance(each, (int, float, str, bytes, bool, type(None)))]
-        return hashlib.sha256(repr((code.co_code, code.co_names, constants)).encode()).hexdigest()[:8]
+        return mark(code.co_code, code.co_names, *constants)
+
+    def text_of(function, kept):
+        file = "/".join(function.__code__.co_filename.replace("\\\\", "/").split("/")[-2:])
+        text = f"{function.__qualname__} of {file}, line {function.__code__.co_firstlineno}"
+        text += f", code {str(hashed(function.__code__))[-8:]}"
+        return text + (f", defaults {str(kept)[:60]}" if kept != (None, None) else "")
 
     def look_at(place, thing, depth=0):
         if isinstance(thing, (staticmethod, classmethod)):
@@ -61,20 +67,21 @@ def compute(asked):
                 look_at(place, part, depth) if part is not None else None
         elif isinstance(thing, types.FunctionType):
             code, kept = thing.__code__, (thing.__defaults__, thing.__kwdefaults__)
-            ids = (id(thing), id(code), *map(id, kept[0] or ()), *map(id, (kept[1] or {}).values()))
             if id(thing) not in known:
-                known[id(thing)] = hashed(code)
-            file = "/".join(code.co_filename.replace("\\\\", "/").split("/")[-2:])
-            text = f"{thing.__qualname__} of {file}, line {code.co_firstlineno}, code {known[id(thing)]}"
-            text += f", defaults {str(kept)[:60]}" if kept != (None, None) else ""
-            note(place, text, ids if forked else kept, known[id(thing)], code.co_firstlineno)
+                ids = (id(thing), id(code), *map(id, kept[0] or ()), *map(id, (kept[1] or {}).values()))
+                known[id(thing)] = mark(ids if forked else str(kept), hashed(code), code.co_firstlineno)
+            rows[place] = known[id(thing)]
+            if place in described:
+                texts[place] = text_of(thing, kept)
             for number, cell in enumerate(thing.__closure__ or ()):
                 try:
                     depth < 3 and look_at(f"{place}.cell{number}", cell.cell_contents, depth + 1)
                 except ValueError:
                     pass
         elif isinstance(thing, types.BuiltinFunctionType):
-            note(place, f"the built-in {thing.__qualname__}", id(thing) if forked else thing.__name__)
+            rows[place] = mark(id(thing) if forked else thing.__name__)
+            if place in described:
+                texts[place] = f"the built-in {thing.__qualname__}"
         elif place in described:
             texts[place] = f"a {type(thing).__name__}"
 
@@ -86,17 +93,21 @@ def compute(asked):
         members = sorted(vars(thing).items())
         # a property that is put over a field is a new name
         public = [key for key, _ in members if not key.startswith("_")]
-        note(f"what is in {place}", ", ".join(public), public)
+        rows[f"what is in {place}"] = mark(*public)
+        if f"what is in {place}" in described:
+            texts[f"what is in {place}"] = ", ".join(public)
         for key, member in members:
             look_at(f"{place}.{key}", member)
 
     for name, module in sorted(sys.modules.items()):
-        if not any(name == prefix or name.startswith(prefix + ".") for prefix in prefixes):
+        if name not in prefixes and not name.startswith(dotted):
             continue
         for attribute, thing in sorted(vars(module).items()):
             if isinstance(thing, type) and thing.__module__.split(".")[0] in ("torch", "course_utils"):
-                who = f"{thing.__module__}.{thing.__qualname__}"
-                note(f"{name}.{attribute}", f"the class {who}", who, id(thing) if forked else 0)
+                who, place = f"{thing.__module__}.{thing.__qualname__}", f"{name}.{attribute}"
+                rows[place] = mark(who, id(thing) if forked else 0)
+                if place in described:
+                    texts[place] = f"the class {who}"
                 look_at_class(thing)
             else:
                 look_at(f"{name}.{attribute}", thing)
@@ -108,12 +119,13 @@ def compute(asked):
                 waiting.append(each)
                 if {"__torch_function__", "__torch_dispatch__"} & set(vars(each)):
                     found.append(f"{each.__module__}.{each.__qualname__}")
-        note(SUBCLASSES, ", ".join(sorted(found)), sorted(found))
+        rows[SUBCLASSES], texts[SUBCLASSES] = mark(*sorted(found)), ", ".join(sorted(found))
         modes = [torch._C._get_function_stack_at(place) for place in range(torch._C._len_torch_function_stack())]
         active = [type(mode).__qualname__ for mode in modes if type(mode).__qualname__ != "DeviceContext"]
         active += ["a dispatch mode"] * torch._C._len_torch_dispatch_stack()
-        note(MODES, ", ".join(active) or "none", active)
-    return [rows, texts]
+        rows[MODES], texts[MODES] = mark(*active), ", ".join(active) or "none"
+    whole = mark(*rows.items())
+    return [whole, {}, {}] if whole == known_whole else [whole, rows, texts]
 """.replace("SUBCLASSES", repr(SUBCLASSES)).replace("MODES", repr(MODES))
 
 # which objects the exercise's given names are, and their code
@@ -181,10 +193,12 @@ class Findings:
     Args:
         changes: what proves a change.
         oddities: what a person should look at, one sentence each; it costs no points.
+        witness: what a second, independent witness saw of what was counted; empty where there is none.
     """
 
     changes: tuple[Change, ...] = ()
     oddities: tuple[str, ...] = ()
+    witness: str = ""
 
     @property
     def evidence(self) -> str:
@@ -202,15 +216,25 @@ class Untouched:
     """The measuring functions of a process without student code.
 
     Args:
+        whole: the digest of all rows.
         rows: place -> digest.
         texts: place -> what is there.
     """
 
-    rows: dict[str, str]
+    whole: object
+    rows: dict[str, object]
     texts: dict[str, str]
 
 
-def changed_places(before: Mapping[str, str], after: object) -> tuple[str, ...]:
+def witness_text(reads: Sequence[int]) -> str:
+    """Say what both witnesses of reads have seen: the device's own count, and a function mode of torch."""
+    if not reads:
+        return ""
+    counted, seen = reads
+    return f"the device counted {counted} reads; a second witness, which is no part of the device, saw {seen}"
+
+
+def changed_places(before: Mapping[str, object], after: object) -> tuple[str, ...]:
     """Return the places whose digest is another one, or not there any more; new places are not changes."""
     if type(after) is not dict:
         return tuple(before)

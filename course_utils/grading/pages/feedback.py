@@ -62,6 +62,7 @@ class _TaskOnPage:
     printed: str
     by_hand: str
     comment: str
+    witness: str
 
 
 def _task(task: TaskResult, longest: int) -> _TaskOnPage:
@@ -80,6 +81,7 @@ def _task(task: TaskResult, longest: int) -> _TaskOnPage:
         printed=task.printed,
         by_hand=task.by_hand,
         comment=task.comment,
+        witness=task.witness,
     )
 
 

@@ -1,33 +1,23 @@
-"""Fork workers from one process that has loaded torch and rehearsed the exercise once (Linux).
+"""Start workers as forks of one process that has rehearsed the exercise once (Linux).
 
-    parent --spawn--> fork server --fork--> worker, worker, ...
-
-The fork server imports torch, starts the sandbox's template and grades the model solution; each fork of it is a worker
-that is ready at once. torch has one thread there, so nothing is lost in a fork. A Mac spawns its workers instead, since
-a process that has used Metal must not fork.
+The fork server grades the model solution; each fork of it is a worker that is ready at once. torch has one thread
+there, so nothing is lost in a fork. A Mac spawns its workers instead: a process that has used Metal must not fork.
 """
 
 from __future__ import annotations
 
-import gc
 import json
-import multiprocessing
 import os
 import select
 import signal
 import socket
-import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from course_utils.grading.course import Course
-from course_utils.grading.running.job import course_from_bytes, course_to_bytes
-from course_utils.grading.running.worker import GraderHolder
-
-LONGEST_MESSAGE = 2**12
-Serve = Callable[[Connection, GraderHolder], None]
+from course_utils.grading.running.forking import LONGEST_MESSAGE, Serve
+from course_utils.grading.running.prepared import Prepared, ShutIn, Spawned
 
 
 class ForkServer:
@@ -37,15 +27,17 @@ class ForkServer:
         factory: the grader's class, as "module:Class".
         serve: what a worker does with its pipe and its grader.
         course: what the grader is prepared for.
+        inside: whether it is in the sandbox itself.
+
+    Raises:
+        SandboxError: when it is to be, and cannot.
     """
 
-    def __init__(self, factory: str, serve: Serve, course: Course) -> None:
+    def __init__(self, factory: str, serve: Serve, course: Course, *, inside: bool) -> None:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        context = multiprocessing.get_context("spawn")
-        arguments = (theirs, factory, serve, course_to_bytes(course))
-        self.process = context.Process(target=serve_forks, args=arguments)
-        self.process.start()
-        theirs.close()
+        start = ShutIn if inside else Spawned
+        with theirs:
+            self.process: Prepared = start(theirs, factory, serve, course)
         self.pids: dict[int, int] = {}
         self.statuses: dict[int, int] = {}
         self.ended = False
@@ -57,6 +49,22 @@ class ForkServer:
         with suppress(OSError):  # it has ended; that is seen at the pipe
             socket.send_fds(self.control, [json.dumps({"fork": self._started}).encode()], [pipe.fileno()])
         return ForkedWorker(self, self._started)
+
+    def signal(self, number: int, what: int) -> None:
+        """Send a signal to one of its workers."""
+        if self.process.same_ids:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(self.pids[number], what)
+        else:
+            with suppress(OSError):
+                self.control.send(json.dumps({"signal": what, "to": number}).encode())
+
+    def is_alive(self, number: int) -> bool:
+        """Return whether a worker has not ended, as far as that is known."""
+        self.listen(0.0)
+        if number in self.statuses or number not in self.pids:
+            return False
+        return not self.ended or (self.process.same_ids and _exists(self.pids[number]))
 
     def listen(self, timeout_s: float) -> None:
         """Take what the server says about its forks, and wait at most so long for it."""
@@ -75,16 +83,10 @@ class ForkServer:
             else:
                 self.statuses[said["fork"]] = said["status"]
 
-    def close(self) -> None:
-        """Let the server end, with the template that it started."""
-        self.control.close()
-
-    def join(self, timeout_s: float) -> None:
-        """Wait for the server's end; end it after that time."""
-        self.process.join(max(0.0, timeout_s))
-        self.process.kill()
-        self.process.join()
-        self.process.close()
+    def close(self, timeout_s: float = 0.0) -> None:
+        """Let the server end, and with it the template; end it after that time."""
+        self.ended = True
+        self.process.end(self.control, timeout_s)
 
 
 class ForkedWorker:
@@ -96,9 +98,9 @@ class ForkedWorker:
 
     @property
     def pid(self) -> int | None:
-        """The process id; None while it is not there yet."""
+        """The process id; None while it is not there yet, and where it means nothing here."""
         self._server.listen(0.0)
-        return self._server.pids.get(self._number)
+        return self._server.pids.get(self._number) if self._server.process.same_ids else None
 
     @property
     def exitcode(self) -> int | None:
@@ -109,9 +111,7 @@ class ForkedWorker:
 
     def is_alive(self) -> bool:
         """Return whether it has not ended."""
-        if self.exitcode is not None or self.pid is None:
-            return False
-        return not self._server.ended or _exists(self.pid)
+        return self._server.is_alive(self._number)
 
     def terminate(self) -> None:
         """Ask it to end."""
@@ -131,9 +131,8 @@ class ForkedWorker:
         """Do nothing: the server has collected its status."""
 
     def _signal(self, number: int) -> None:
-        if self.is_alive() and self.pid is not None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(self.pid, number)
+        if self.is_alive():
+            self._server.signal(self._number, number)
 
 
 def _exists(pid: int) -> bool:
@@ -142,69 +141,3 @@ def _exists(pid: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def serve_forks(control: socket.socket, factory: str, serve: Serve, course: bytes) -> None:
-    """Be the fork server: prepare a grader, then fork a worker for each pipe that comes, until the socket closes."""
-    os.setsid()
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    woken, waker = socket.socketpair()
-    for end in (woken, waker):
-        end.setblocking(False)
-    signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda number, frame: None)
-    workers: dict[int, int] = {}
-    with GraderHolder(factory) as holder:
-        # what is loaded stays: nothing to collect meanwhile, and a worker's collections copy no page of it
-        gc.disable()
-        holder.grader_for(course_from_bytes(course))
-        gc.freeze()
-        gc.enable()
-        while True:
-            readable = select.select([control, woken], [], [])[0]
-            if woken in readable:
-                with suppress(BlockingIOError):
-                    woken.recv(LONGEST_MESSAGE)
-                _report_ended(control, workers)
-            if control in readable:
-                data, pipes, _, _ = socket.recv_fds(control, LONGEST_MESSAGE, 1)
-                if not data:
-                    break
-                number = json.loads(data)["fork"]
-                pid = os.fork()
-                if pid == 0:
-                    signal.set_wakeup_fd(-1)
-                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                    for end in (control, woken, waker):
-                        end.close()
-                    _work(Connection(pipes[0]), holder, serve)
-                os.close(pipes[0])
-                workers[pid] = number
-                control.send(json.dumps({"fork": number, "pid": pid}).encode())
-    os._exit(0)  # nothing is left to be written, and taking torch apart takes time
-
-
-def _report_ended(control: socket.socket, workers: dict[int, int]) -> None:
-    """Collect the workers that ended, and tell the parent how."""
-    for pid in list(workers):
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
-            message = {"fork": workers.pop(pid), "status": status}
-            with suppress(OSError):
-                control.send(json.dumps(message).encode())
-
-
-def _work(pipe: Connection, holder: GraderHolder, serve: Serve) -> None:
-    """Be a worker in a fork; end without what the server registered for its own end."""
-    code = 1
-    try:
-        os.setsid()
-        holder.after_fork()
-        serve(pipe, holder)
-        code = 0
-    except SystemExit as error:
-        code = error.code if isinstance(error.code, int) else 1
-    finally:
-        with suppress(Exception):
-            holder.close()
-        os._exit(code)

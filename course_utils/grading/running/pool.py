@@ -1,9 +1,9 @@
 """Worker processes on this machine: each takes one job after the other, and one that ends costs only its job.
 
-On Linux workers are forks of one process that has loaded torch and rehearsed the exercise (`fork_server`); elsewhere,
-and without a sandbox, each is started afresh ("spawn"). They lead sessions of their own, so that Ctrl-C reaches only
-the parent, and leave no process behind. Bytes go to them and lines of JSON come back; nothing that they send is
-unpickled.
+On Linux workers are forks of one process that has rehearsed the exercise, in the sandbox itself (`fork_server`);
+elsewhere, and without a sandbox, each is started afresh ("spawn"). They lead sessions of their own, so that Ctrl-C
+reaches only the parent, and leave no process behind. Bytes go to them and lines of JSON come back; nothing that they
+send is unpickled.
 """
 
 from __future__ import annotations
@@ -21,10 +21,13 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
 from course_utils.grading.course import Course
-from course_utils.grading.running.fork_server import ForkedWorker, ForkServer, Serve
+from course_utils.grading.running.fork_server import ForkedWorker, ForkServer
+from course_utils.grading.running.forking import Serve
 from course_utils.grading.running.job import Job
+from course_utils.grading.running.prepared import runs_inside
 from course_utils.grading.running.worker import ENGINE, GraderHolder, run_job
 from course_utils.sandbox.process_tree import read_usage
+from course_utils.sandbox.sandbox import SandboxError
 
 READY = b"ready"
 MOST_TRIES = 2
@@ -53,6 +56,7 @@ class Answer:
 class _Worker:
     process: SpawnProcess | ForkedWorker
     pipe: Connection
+    inside: bool = False
     ready: bool = False
     job: Job | None = None
     deadline_s: float = field(default=0.0)
@@ -109,6 +113,9 @@ class Pool:
         self._workers: list[_Worker] = []
         self._failed_starts = 0
         self._server: ForkServer | None = None
+        # where checks cannot be shut in, a grader outside says what is missing
+        self._inside = runs_inside(factory)
+        self._had_one = False
 
     def start(self, jobs: Sequence[Job]) -> None:
         """Start as many workers as there is work for, and return while they load."""
@@ -126,13 +133,19 @@ class Pool:
             if not self._workers:
                 yield from (Answer(job, problem="no grading process starts on this machine") for job in waiting)
                 return
-            for worker in self._workers:
-                if waiting and worker.ready and not worker.busy:
-                    self._send(worker, waiting.popleft())
+            self._hand_out(waiting)
             for worker in self._wait():
                 answer = self._take(worker, waiting, tries)
+                # nobody waits while the answer is written
+                self._hand_out(waiting)
                 if answer is not None:
                     yield answer
+
+    def _hand_out(self, waiting: deque[Job]) -> None:
+        """Give each worker that has nothing to do a job."""
+        for worker in self._workers:
+            if waiting and worker.ready and not worker.busy:
+                self._send(worker, waiting.popleft())
 
     def _take(self, worker: _Worker, waiting: deque[Job], tries: Counter[int]) -> Answer | None:
         """Return the answer of a worker that has said something; remove one that has ended, and try its job again."""
@@ -162,16 +175,29 @@ class Pool:
         if self.fork and not course.unsafe:
             if self._server is not None and self._server.ended:
                 self._server.close()
-                self._server.join(0.0)
                 self._server = None
-            if self._server is None:
-                self._server = ForkServer(self.factory, serve, course)
-            process = self._server.start(theirs)
+            process = (self._server or self._start_server(course)).start(theirs)
         else:
             process = context.Process(target=serve_spawned, args=(theirs, self.factory, serve))
             process.start()
         theirs.close()
-        return _Worker(process, ours, deadline_s=time.monotonic() + self.spare_s)
+        inside = self._server is not None and not self._server.process.same_ids
+        return _Worker(process, ours, inside, deadline_s=time.monotonic() + self.spare_s)
+
+    def _start_server(self, course: Course) -> ForkServer:
+        try:
+            self._server = ForkServer(self.factory, serve, course, inside=self._inside)
+        except SandboxError:
+            self._inside = False
+            self._server = ForkServer(self.factory, serve, course, inside=False)
+        return self._server
+
+    def _leave_sandbox(self) -> None:
+        """Start workers outside from now on."""
+        self._inside = False
+        if self._server is not None and not self._server.process.same_ids:
+            self._server.close()
+            self._server = None
 
     def _send(self, worker: _Worker, job: Job) -> None:
         worker.job = job
@@ -196,7 +222,7 @@ class Pool:
         except (EOFError, OSError):
             return None
         if data == READY:
-            worker.ready = True
+            worker.ready = self._had_one = True
             self._failed_starts = 0
             return ""
         worker.job = None
@@ -205,7 +231,11 @@ class Pool:
     def _remove(self, worker: _Worker) -> str:
         """Take a worker out that ended or has to; return how it ended, in words."""
         self._workers.remove(worker)
-        self._failed_starts += not worker.ready
+        if worker.inside and not self._had_one:
+            # the sandbox does not start here; outside, a grader finds out why
+            self._leave_sandbox()
+        else:
+            self._failed_starts += not worker.ready
         late = worker.process.is_alive() and worker.deadline_s <= time.monotonic()
         _end([worker], 0.0 if late else KILL_S)
         code = worker.process.exitcode
@@ -218,14 +248,14 @@ class Pool:
         """End all workers and what they started."""
         workers, self._workers = self._workers, []
         server, self._server = self._server, None
-        below = set(read_usage(server.process.pid).processes) if server is not None and server.process.pid else set()
         try:
-            _end(workers, CLOSE_S)
+            if server is None or server.process.same_ids:
+                _end(workers, CLOSE_S)
         finally:
+            for worker in workers:
+                worker.pipe.close()
             if server is not None:
-                server.close()
-                server.join(KILL_S)
-            _kill(below)
+                server.close(KILL_S)
         for worker in workers:
             worker.process.close()
 

@@ -14,7 +14,8 @@ from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, we
 from course_utils.grading.running.job import read_job
 from course_utils.reporting.error_text import first_line
 from course_utils.sandbox.limits import Limits
-from course_utils.sandbox.sandbox import SandboxError
+from course_utils.sandbox.sandbox import Sandbox, SandboxError
+from course_utils.sandbox.shared_template import LentTemplate
 
 ENGINE = "course_utils.grading.checking.engine:Grader"
 
@@ -47,10 +48,12 @@ class GraderHolder:
 
     Args:
         factory: where the grader's class is, as "module:Class".
+        inside: the sandbox that this process is in itself, and the template there, for the one grader that it has.
     """
 
-    def __init__(self, factory: str = ENGINE) -> None:
+    def __init__(self, factory: str = ENGINE, inside: tuple[Sandbox, LentTemplate] | None = None) -> None:
         self.factory = factory
+        self._inside = {} if inside is None else {"inside": inside}
         self._key: tuple[str, Limits, bool] | None = None
         self._grader: GraderLike | None = None
         self._failure = ""
@@ -83,7 +86,7 @@ class GraderHolder:
             module, _, name = self.factory.partition(":")
             try:
                 make = getattr(importlib.import_module(module), name)
-                self._grader = make(course.assignment, course.limits, unsafe=course.unsafe).__enter__()
+                self._grader = make(course.assignment, course.limits, unsafe=course.unsafe, **self._inside).__enter__()
             except SandboxError as error:
                 self._failure = str(error)
             except Exception as error:  # the instructor's given cells
