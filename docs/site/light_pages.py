@@ -24,6 +24,11 @@ _ICON_TAG = re.compile(r"<(script|link)\b[^>]*fontawesome[^>]*>(</script>)?", re
 # what only the page of results needs
 _SEARCH_TAG = re.compile(r'<script src="[^"]*/?(searchtools|language_data|searchindex)\.js[^>]*></script>')
 RESULTS_PAGE = "search.html"
+# a picture that nobody has scrolled to is wanted on paper all the same
+LOADED_FOR_PAPER = """<script>
+addEventListener("beforeprint", () => document.querySelectorAll("img").forEach((image) => (image.loading = "eager")));
+</script>
+"""
 _FONT = re.compile(r"@font-face\s*\{[^}]*Font ?\\? ?Awesome[^}]*\}")
 
 
@@ -78,7 +83,8 @@ def lighten(page: str, *, searches: bool) -> str:
     page = _ICON_TAG.sub("", page)
     page = page if searches else _SEARCH_TAG.sub("", page)
     page = re.sub(r"<summary(?![^>]*aria-label)", '<summary aria-label="Show the pages of this part"', page)
-    return re.sub(r"<img (?![^>]*loading=)", '<img loading="lazy" ', page)
+    page, pictures = re.subn(r"<img (?![^>]*loading=)", '<img loading="lazy" ', page)
+    return page.replace("</body>", f"{LOADED_FOR_PAPER}</body>") if pictures else page
 
 
 def finish(app: Sphinx, error: Exception | None) -> None:

@@ -340,6 +340,15 @@ def test_a_lesson_that_fails_stops_the_build(tmp_path, capfd):
     assert not (tmp_path / "site").exists()
 
 
+def test_pictures_load_late_and_on_paper():
+    """A picture loads when it is seen, or before a page is printed; a page without pictures gets no script for it."""
+    page = light_pages.lighten('<body><img src="a.png"><img loading="eager" src="b.png"></body>', searches=False)
+
+    assert page.count('loading="lazy"') == 1
+    assert page.index("beforeprint") < page.index("</body>")
+    assert light_pages.lighten("<body>text</body>", searches=False) == "<body>text</body>"
+
+
 def test_unused_rules_go_and_used_ones_stay():
     """A rule goes only when each of its selectors names a class that is nowhere; what stands in :not does not count."""
     css = ".used{a:b}.gone{c:d}.used,.gone{e:f}@media print{.gone{g:h}.used{i:j}}p:not(.gone){k:l}a:is(.x,.y) b{m:n}"
