@@ -307,7 +307,7 @@ FIRST_TASK = {
 }
 
 
-def check_attack(grader, attack):
+def assert_gets_what_it_deserves(grader, attack):
     """Grade an attack: it gets what it deserves, and the four right tasks below keep their points."""
     source, deserved, reason = FIRST_TASK[attack]
 
@@ -321,13 +321,13 @@ def check_attack(grader, attack):
 @pytest.mark.parametrize("attack", [name for name, (_, _, reason) in FIRST_TASK.items() if reason != "timeout"])
 def test_attack_on_the_first_task(grader, attack):
     """A hostile or broken first task reaches its own limit, or none, whatever else the machine does."""
-    check_attack(grader, attack)
+    assert_gets_what_it_deserves(grader, attack)
 
 
 @pytest.mark.parametrize("attack", [name for name, (_, _, reason) in FIRST_TASK.items() if reason == "timeout"])
 def test_attack_on_the_clock(hurried, attack):
     """A first task that does not end is ended."""
-    check_attack(hurried, attack)
+    assert_gets_what_it_deserves(hurried, attack)
 
 
 def test_right_submission_gets_full_points(grader):
