@@ -98,6 +98,6 @@ def test_the_parts_are_commands_of_the_course():
     """Each real part parses as a command, writes its own document, and takes the time limit."""
     for step in report.plan(2.5):
         words = [word.replace(HERE, "folder") for word in step.command[3:]]
-        assert cli.build_parser().parse_args(words).command == words[0]
+        assert cli.build_parser(words).parse_args(words).command == words[0]
         assert f"{step.name}.json" in " ".join([*step.command, step.output])
     assert "2.5" in report.plan(2.5)[-1].command

@@ -177,7 +177,7 @@ def test_the_record():
 
     assert found.title() == "3 of 5 predictions within a factor of 2; the median factor is 2."
     assert [row[1:] for row in found.rows()[1:]] == [("#.#", "2 of 3", "2"), ("#.", "1 of 2", "16")]
-    assert "<td>#.#</td>" in found._repr_html_()
+    assert ">#.#</td>" in found._repr_html_()
 
 
 def test_progress_ends_with_the_record(course, capsys):

@@ -70,7 +70,7 @@ def test_table():
         "",
         "No predictions yet: the lessons ask for a number before they measure.",
     ]
-    assert "<td>02_first</td>" in progress._repr_html_()
+    assert ">02_first</td>" in progress._repr_html_()
     assert progress.warnings == ("not known: 03",)
 
 

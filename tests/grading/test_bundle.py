@@ -56,13 +56,22 @@ def texts(folder):
     return found
 
 
+def prose(path):
+    """Return a page's text, or that of a notebook's text cells: code may look like a link."""
+    if path.suffix != ".ipynb":
+        return [path.read_text(encoding="utf-8")]
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+
+
 def test_no_hidden_test_and_no_solution(unpacked):
     """No line with a hidden check's title or value, and no solution, stands in any file of the archive."""
     files = texts(unpacked)
     searched = 0
-    for name in submissions.EXERCISES:
-        notebook = submissions.source_notebook(name)
-        shown = "\n".join(REGION.sub("", "".join(cell["source"])) for cell in notebook["cells"])
+    notebooks = {name: submissions.source_notebook(name) for name in submissions.EXERCISES}
+    # a line that any exercise shows its students is no secret of another one
+    shown = "\n".join(REGION.sub("", "".join(cell["source"])) for each in notebooks.values() for cell in each["cells"])
+    for name, notebook in notebooks.items():
         for cell in notebook["cells"]:
             for kind, text in REGION.findall("".join(cell["source"])):
                 lines = [line.strip() for line in text.splitlines()]
@@ -93,9 +102,9 @@ def test_what_is_in_it(unpacked):
 def test_links_of_readme_and_lessons_resolve(unpacked):
     """Every relative link of the README and the lessons finds its file inside the archive."""
     links = [
-        (path, target)
-        for path, content in texts(unpacked).items()
-        if path == "README.md" or path.startswith("notebooks/")
+        (path.relative_to(unpacked).as_posix(), target)
+        for path in [unpacked / "README.md", *sorted(unpacked.glob("notebooks/*.ipynb"))]
+        for content in prose(path)
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", content)
         if not re.match(r"[a-z]+:", target)
     ]

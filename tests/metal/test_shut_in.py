@@ -148,7 +148,7 @@ def test_the_compiler_has_limits(metal):  # noqa: F811
         torch.mps.compile_shader(f"{use} {{ threadgroup char c[{2 * LARGEST_BYTES}]; c[i] = 1; y[i] = c[i]; }}")
 
 
-def test_nothing_is_left_behind():
+def test_nothing_is_left_behind(tmp_path):
     """The folders of compiled kernels are gone when Python ends."""
     require_compiler()
     code = f"""
@@ -160,13 +160,13 @@ def test_nothing_is_left_behind():
     assert x.sum() == 3
     print(sorted(name for name in os.listdir(tempfile.gettempdir()) if name.startswith("course-metal-")))
     """
-    folder = os.environ.get("TMPDIR", "/tmp")
-    before = {name for name in os.listdir(folder) if name.startswith("course-metal-")}
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
-    during = set(eval(done.stdout)) - before
+    surroundings = os.environ | {"TMPDIR": str(tmp_path)}  # other tests compile at the same time
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=surroundings)
+    during = set(eval(done.stdout))
 
     assert len(during) == 2
-    assert not during & set(os.listdir(folder))
+    assert not during & set(os.listdir(tmp_path))
 
 
 def test_without_a_compiler(monkeypatch):

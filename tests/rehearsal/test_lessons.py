@@ -7,6 +7,7 @@ not rehearsed; that a cell runs, counts, draws and says nothing false is. Lesson
 
 import itertools
 import re
+import tempfile
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -66,6 +67,9 @@ def rehearse(cells, folder: Path):
             entries += seen.entries()
         if runs[-1].error:
             break
+    for kept in namespace.values():  # as at the end of a kernel
+        if isinstance(kept, tempfile.TemporaryDirectory):
+            kept.cleanup()
     return runs, differing, entries
 
 
