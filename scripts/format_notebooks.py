@@ -7,7 +7,6 @@ the second cell of a lesson the one that says what to install (`installed_cell`)
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import subprocess
@@ -20,6 +19,7 @@ sys.path.insert(0, str(ROOT))  # run as a file, it does not find the module besi
 
 from course_utils.data.repository import read_repository  # noqa: E402
 from scripts.installed_cell import NAME, installed_cell  # noqa: E402
+from scripts.write_or_check import only_checks, write_or_check  # noqa: E402
 
 FOLDERS = ("notebooks", "solutions")  # exercises/ is written by nbgrader
 KEEP_OUTPUTS = "nbval-check-output"
@@ -83,24 +83,12 @@ def notebook_files(root: Path) -> list[Path]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Format or check; exit code 0 when all are (now) in form, 1 when --check found one that is not."""
-    parser = argparse.ArgumentParser(description="Bring notebooks into canonical form.")
-    parser.add_argument("--check", action="store_true", help="change nothing, exit 1 if a notebook is not in form")
-    checking = parser.parse_args(arguments).check
+    check = only_checks(arguments, "Bring notebooks into canonical form.")
     files = notebook_files(ROOT)
-    if not checking:
+    if not check:
         # ruff formats the code in notebooks' cells
         subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", *map(str, files)], check=True, cwd=ROOT)
-    wrong = []
-    for path in files:
-        before = path.read_text(encoding="utf-8")
-        after = as_text(canonical(json.loads(before), path.stem))
-        if before != after:
-            wrong.append(path)
-            if not checking:
-                path.write_text(after, encoding="utf-8")
-    for path in wrong:
-        print(f"{path.relative_to(ROOT)}: " + ("not in canonical form; run `make format`" if checking else "formatted"))
-    return 1 if wrong and checking else 0
+    return write_or_check(files, lambda path, text: as_text(canonical(json.loads(text), path.stem)), ROOT, check=check)
 
 
 if __name__ == "__main__":

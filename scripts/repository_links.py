@@ -9,13 +9,13 @@ the address is the placeholder, the block is empty and the line names no address
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from course_utils.data.repository import Repository, read_repository
+from scripts.write_or_check import only_checks, write_or_check
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = ("README.md", "docs/*.md")
@@ -50,20 +50,10 @@ def with_links(text: str, repository: Repository) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check; exit code 0 when all are (now) up to date, 1 when --check found one that is not."""
-    parser = argparse.ArgumentParser(description="Write the links to the repository into README and docs.")
-    parser.add_argument("--check", action="store_true", help="change nothing, exit 1 if a document is out of date")
-    checking = parser.parse_args(arguments).check
-    repository, stale = read_repository(ROOT), []
-    for path in [path for pattern in DOCUMENTS for path in sorted(ROOT.glob(pattern))]:
-        before = path.read_text(encoding="utf-8")
-        after = with_links(before, repository)
-        if before != after:
-            stale.append(path)
-            if not checking:
-                path.write_text(after, encoding="utf-8")
-    for path in stale:
-        print(f"{path.relative_to(ROOT)}: " + ("links are out of date; run `make format`" if checking else "written"))
-    return 1 if stale and checking else 0
+    check = only_checks(arguments, "Write the links to the repository into README and docs.")
+    repository = read_repository(ROOT)
+    documents = [path for pattern in DOCUMENTS for path in sorted(ROOT.glob(pattern))]
+    return write_or_check(documents, lambda _, text: with_links(text, repository), ROOT, check=check)
 
 
 if __name__ == "__main__":

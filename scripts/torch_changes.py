@@ -5,8 +5,9 @@ Pure: verdicts, notebooks and their runs come in as values, a report goes out.
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +20,12 @@ STAMP = re.compile(r"\*\*Last verified\*\*\s*\|([^|\n]*)")
 STAMPED = re.compile(r"torch (\d+\.\d+(?:\.\d+)?)")
 MYTHS = re.compile(r"^## Myth or fact\?\n\n((?:\|.*\n?)+)", re.MULTILINE)
 RANGE_END = re.compile(r"\b(?:up to|to|until)\s+(?:torch\s+)?([12]\.\d{1,2})")
+ANY_RELEASE = re.compile(r"\b([12]\.\d{1,2})\b")
 LINK = re.compile(r"\]\([^)]*\)")
 CODE_MARK = re.compile(r"`([^`]+)`")
 NAME = re.compile(r"[A-Za-z_][\w.]*")
+# a string that is one name, such as "aten::pdist", is an operator's; words of a sentence are English
+NAMED_BY_STRING = re.compile(r"(?:\w+::)?[A-Za-z_][\w.]*")
 NOT_THERE = "not in torch"
 
 
@@ -133,8 +137,34 @@ def read_claims(name: str, notebook: Mapping[str, Any]) -> LessonClaims:
         name=name,
         verified=max(verified, key=order),
         rows=tuple(table[1].splitlines()[2:]) if table else (),
-        names=frozenset(operator_names([*code, *CODE_MARK.findall(prose)])),
+        names=frozenset(
+            operator_names([*(used for cell in code for used in code_names(cell)), *CODE_MARK.findall(prose)])
+        ),
     )
+
+
+def code_names(code: str) -> Iterator[str]:
+    """Yield the names that code uses: variables, attributes with what they hang on, and strings of one name.
+
+    Words in comments, in sentences and in names of arguments are none: "take" is English there.
+
+    Args:
+        code: Python; a lesson has no magics.
+
+    Raises:
+        SyntaxError: when it is none.
+    """
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            yield _dotted(node)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and NAMED_BY_STRING.fullmatch(node.value):
+            yield node.value
+
+
+def _dotted(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}".lstrip(".")
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def operator_names(texts: Iterable[str]) -> set[str]:
@@ -189,12 +219,18 @@ def _in_words(verdicts: Mapping[str, str]) -> str:
 
 
 def ended_claims(lessons: Sequence[LessonClaims], release: str) -> tuple[tuple[str, str], ...]:
-    """List the rows of "Myth or fact?" that speak of releases up to one between the lesson's stamp and this release."""
+    """List the rows of "Myth or fact?" that speak of releases up to one between the lesson's stamp and this release.
+
+    A row that names this release's line too says what holds there: it has not ended.
+    """
     found = []
     for lesson in lessons:
         for row in lesson.rows:
-            ends = RANGE_END.findall(LINK.sub("]", row))
+            text = LINK.sub("]", row)
+            ends = RANGE_END.findall(text)
             newest = max(ends, key=order) if ends else None
+            if line_of(release) in ANY_RELEASE.findall(text):
+                continue
             if newest and order(line_of(lesson.verified)) <= order(newest) < order(line_of(release)):
                 found.append((lesson.name, row.strip("| ")))
     return tuple(found)

@@ -13,6 +13,7 @@ from scripts.torch_changes import (
     LessonRun,
     TorchChanges,
     changed_operators,
+    code_names,
     ended_claims,
     operator_names,
     read_claims,
@@ -60,6 +61,24 @@ def test_a_lesson_is_read():
     assert claims.verified == "2.14.1"
     assert len(claims.rows) == 1
     assert {"pdist", "mode", "linalg_eigvals", "_linalg_eigvals", "linalg_svd"} <= claims.names
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ('raise ModuleNotFoundError("run `make lab`, or in VS Code take " f"the kernel of {course}")', set()),
+        ("x = 1  # take the mean", set()),
+        ("def mean(x, *, dim):\n    return f(x, dim=0)", set()),
+        ("torch.take(x, i)", {"take"}),
+        ("model(x).take(i)", {"take"}),
+        ("f = x.std().mean", {"mean", "std"}),
+        ('f"{x.take(i)} is the mean"', {"take"}),
+        ('for name in ("take", "aten::std"): f(name)', {"std", "take"}),
+    ],
+)
+def test_english_words_in_code_are_no_operators(code, expected):
+    """Names that code uses count, and strings that are one name; words of sentences and comments do not."""
+    assert operator_names(code_names(code)) & {"take", "mean", "std", "dim"} == expected
 
 
 def test_the_newest_release_of_a_stamp_counts():
@@ -120,6 +139,8 @@ def test_an_unread_release_is_an_error():
         ("| a | torch 1.5 to 2.14 | x |", "2.15.0", True),
         ("| a | torch 1.5 to 2.14 | x |", "2.14.2", False),
         ("| a | it held up to 2.9 | x |", "2.15.0", False),
+        ("| a | torch 2.9 to 2.14 need macOS 14, 2.15 needs 15 | x |", "2.15.0", False),
+        ("| a | torch 2.9 to 2.14 | 2.50 times as fast |", "2.15.0", True),
         ("| a | macOS 14 to 15 | [1.5 to 2.14](https://x.org/to 2.14) |", "2.15.0", True),
         ("| a | since 2.5 | [link](https://x.org/up to 2.14) |", "2.15.0", False),
     ],
