@@ -1,6 +1,6 @@
-"""Print requirements of pyproject.toml by name, one a line: the bounds stand in one place only.
+"""Print requirements of pyproject.toml by name, one a line as pip reads them: the bounds stand in one place only.
 
-python scripts/list_requirements.py torch torchvision
+python scripts/list_requirements.py torch torchvision | python -m pip install -r /dev/stdin
 """
 
 from __future__ import annotations
@@ -13,17 +13,21 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def requirements(text: str) -> dict[str, str]:
+def requirements(text: str) -> dict[str, list[str]]:
     """Read all requirements of a pyproject.toml, those of the extras included.
 
     Returns:
-        The requirement for each package name, such as {"torch": "torch>=2.9,<2.15"}.
+        The requirements for each package name, such as {"torchvision": ["torchvision>=0.24,<0.30"]}; more than one
+        where some hold on certain machines only, or where two extras list the same package.
     """
     project = tomllib.loads(text)["project"]
     listed = [*project["dependencies"]]
     for extra in project["optional-dependencies"].values():
         listed += extra
-    return {re.split(r"[<>=!~;\[ ]", line, maxsplit=1)[0]: line for line in listed}
+    found: dict[str, list[str]] = {}
+    for line in dict.fromkeys(listed):
+        found.setdefault(re.split(r"[<>=!~;\[ ]", line, maxsplit=1)[0], []).append(line)
+    return found
 
 
 def main(names: list[str]) -> int:
@@ -34,7 +38,7 @@ def main(names: list[str]) -> int:
         print(f"pyproject.toml lists no {', '.join(unknown)}; it lists {', '.join(sorted(known))}", file=sys.stderr)
         return 2
     for name in names:
-        print(known[name])
+        print(*known[name], sep="\n")
     return 0
 
 

@@ -75,7 +75,7 @@ if ! "$venv/bin/python" -c 'import importlib.metadata as m; m.version("torch"); 
     fi
     if [ -n "$torch_index" ]; then
         "$venv/bin/python" "$root/scripts/list_requirements.py" torch torchvision |
-            xargs "$venv/bin/python" -m pip install --quiet --index-url "$torch_index"
+            "$venv/bin/python" -m pip install --quiet --index-url "$torch_index" --requirement /dev/stdin
     fi
 fi
 echo "Installing the course and what it needs ($purpose) into $venv (torch is large: a few minutes)"

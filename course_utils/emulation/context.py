@@ -33,11 +33,12 @@ from course_utils.emulation.memory import (
 from course_utils.emulation.newer_composites import make_routes
 from course_utils.emulation.routes import ABOVE_AUTOGRAD, make_convolutions
 from course_utils.emulation.runtime import Policy, Runtime
+from course_utils.emulation.streams import stream_patches
 from course_utils.emulation.tensor import DEVICE, prepare_templates
 
 # the last of the line that torch 2.15 asks for
 MACOS = "15.7"
-OLDEST_TESTED, NEWEST_TESTED = (2, 9), (2, 14)
+OLDEST_TESTED, NEWEST_TESTED = (2, 9), (2, 15)
 _ABSENT = object()
 _CACHED = ("is_available", "is_macos_or_newer", "is_macos13_or_newer", "get_name", "get_core_count")
 
@@ -92,7 +93,7 @@ def version_warnings(torch_version: str) -> tuple[str, ...]:
     if OLDEST_TESTED <= order(torch_version)[:2] <= NEWEST_TESTED:
         return ()
     return (
-        f"torch {torch_version} is outside the releases that this emulation follows (2.9 to 2.14): "
+        f"torch {torch_version} is outside the releases that this emulation follows (2.9 to 2.15): "
         "routes and texts are unverified",
     )
 
@@ -189,6 +190,7 @@ def _replace_attributes(stack: ExitStack, runtime: Runtime, names: DeviceFunctio
         *patches.storage_attributes(runtime),
         *patches.mps_functions(runtime),
         *patches.accelerator_functions(runtime),
+        *stream_patches(runtime),
         *compilers.compiler_patches(runtime),
         keep_mode_in_backward(names),
     ):

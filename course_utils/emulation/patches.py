@@ -24,7 +24,6 @@ Patch = tuple[Any, str, Any]
 
 _BASE: Any = torch._C.TensorBase
 _STORAGE: Any = torch._C.StorageBase
-_MPS_DEVICE_TYPE = 13  # c10::DeviceType::MPS
 _TYPE_NAMES = {
     torch.float32: "FloatTensor",
     torch.float16: "HalfTensor",
@@ -258,8 +257,6 @@ def accelerator_functions(runtime: Runtime) -> Iterator[Patch]:
         "_accelerator_setDeviceIndex": lambda _: None,
         "_accelerator_exchangeDevice": lambda _: 0,
         "_accelerator_maybeExchangeDevice": lambda _: 0,
-        "_accelerator_getStream": lambda _=0: torch.Stream(stream_id=0, device_index=0, device_type=_MPS_DEVICE_TYPE),
-        "_accelerator_setStream": lambda _: None,
         "_accelerator_synchronizeDevice": synchronize,
         "_accelerator_emptyCache": lambda: runtime.recorder.note_wait(
             "", "torch.accelerator.empty_cache", "synchronize"

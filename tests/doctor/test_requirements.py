@@ -4,6 +4,7 @@ import tomllib
 from itertools import pairwise
 
 import pytest
+from packaging.requirements import Requirement
 from support.found import found
 from support.paths import ROOT
 
@@ -29,6 +30,51 @@ def test_bounds_are_those_of_pyproject():
     low, high = project["requires-python"].removeprefix(">=").split(",<")
     assert low == bounds.python_from
     assert exactly(high).line[1] == exactly(bounds.python_to).line[1] + 1
+
+
+@pytest.mark.parametrize(
+    ("kernel", "macos"),
+    [
+        (
+            "Darwin Kernel Version 23.0.0: Fri Sep 15 14:41:34 PDT 2023; root:xnu-10002.1.13~1/RELEASE_ARM64_T8103",
+            "14.0",
+        ),
+        (
+            "Darwin Kernel Version 23.6.0: Mon Jul 29 21:14:30 PDT 2024; root:xnu-10063.141.2~1/RELEASE_ARM64_T6000",
+            "14.6",
+        ),
+        (
+            "Darwin Kernel Version 24.6.0: Mon Jul 14 11:30:29 PDT 2025; root:xnu-11417.140.69~1/RELEASE_ARM64_T6000",
+            "15.6",
+        ),
+        (
+            "Darwin Kernel Version 25.3.0: Wed Jan 28 20:53:15 PST 2026; root:xnu-12377.81.4~5/RELEASE_ARM64_T8103",
+            "26.3",
+        ),
+    ],
+)
+def test_pip_is_given_the_torch_whose_mps_works(kernel, macos):
+    """What pyproject.toml allows on a macOS ends with the newest torch whose MPS works there."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [Requirement(line) for line in project["dependencies"]]
+    wanted = [
+        one
+        for one in wanted
+        if one.name == "torch" and (not one.marker or one.marker.evaluate({"platform_version": kernel}))
+    ]
+    releases = [release for line in torch_lines() for release in line.releases]
+    allowed = [release for release in releases if all(one.specifier.contains(release) for one in wanted)]
+
+    assert allowed[0] == "2.9.0"
+    assert allowed[-1] == newest_torch(exactly(macos), below=course_bounds().torch_below)
+
+
+def test_linux_is_given_the_newest_torch():
+    """The marker for macOS 14 speaks of no other system, whatever its kernel is called."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    marked = [one for one in map(Requirement, project["dependencies"]) if one.name == "torch" and one.marker]
+    for version in ("#23-Ubuntu SMP Tue Jan 9 2024", "10.0.26100", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.23-1", ""):
+        assert not any(one.marker.evaluate({"platform_version": version}) for one in found(marked))
 
 
 def test_lines_are_ordered_and_each_newer_one_needs_no_older_macos():

@@ -6,6 +6,7 @@ import io
 import numpy as np
 import pytest
 import torch
+from support.found import found
 from torch import nn
 
 from course_utils.emulation import emulated_mps
@@ -140,6 +141,69 @@ def test_availability_and_memory_queries():
         assert torch.mps.driver_allocated_memory() >= before + 4000
         assert torch.mps.recommended_max_memory() > 0
         torch.mps.empty_cache()
+
+
+NO_DENSE_STEP = (torch.optim.Optimizer, torch.optim.SparseAdam)
+OPTIMIZERS = [
+    kind
+    for kind in vars(torch.optim).values()
+    if isinstance(kind, type) and issubclass(kind, torch.optim.Optimizer) and kind not in NO_DENSE_STEP
+]
+
+
+# Muon's norm takes this way on "mps", and not on "cpu" (torch/functional.py, torch 2.14 and 2.15)
+@pytest.mark.filterwarnings("ignore:at..frobenius_norm is deprecated:UserWarning")
+@pytest.mark.parametrize("kind", found(OPTIMIZERS), ids=lambda kind: kind.__name__)
+def test_every_optimizer_makes_a_step(kind):
+    """What an optimizer asks of the accelerator's stream is answered, and its step is the CPU's."""
+    results = []
+    with emulated_mps():
+        for device in ("cpu", "mps"):
+            torch.manual_seed(0)
+            model = nn.Linear(3, 3, bias=False)
+            model.to(device)
+            optimizer = kind(model.parameters(), lr=0.01)
+
+            def loss(model=model, device=device, optimizer=optimizer):
+                optimizer.zero_grad()
+                value = model(torch.ones(2, 3, device=device)).square().sum()
+                value.backward()
+                return value
+
+            optimizer.step(loss)
+            results.append(model.weight.detach().cpu())
+    torch.testing.assert_close(*results)
+
+
+def test_streams_answer_as_those_of_a_mac():
+    """The accelerator's stream captures nothing and refuses what MPS refuses."""
+    with emulated_mps():
+        stream = torch.accelerator.current_stream()
+        assert stream.device == MPS
+        assert isinstance(stream, torch.Stream)
+        assert not stream.is_capturing()
+        with pytest.raises(RuntimeError, match="doesn't support synchronizing streams"):
+            stream.synchronize()
+        with pytest.raises(RuntimeError, match="doesn't support querying streams"):
+            stream.query()
+        torch.accelerator.set_stream(stream)
+
+
+@pytest.mark.skipif(not hasattr(torch.mps, "Stream"), reason="torch.mps.Stream exists since torch 2.15")
+def test_streams_of_mps():
+    """Work on another stream is done, waiting for it is counted, and the block's end gives the old stream back."""
+    with emulated_mps() as mps:
+        default = torch.mps.current_stream()
+        assert default == torch.mps.default_stream()
+        side = torch.mps.Stream()
+        assert side.stream_id != default.stream_id
+        with torch.mps.stream(side):
+            assert torch.mps.current_stream() == side
+            x = torch.ones(3, device="mps") + 1
+        assert torch.mps.current_stream() == default
+        side.synchronize()
+        assert len(mps.ledger().waits_of("synchronize")) == 1
+        assert x.sum().item() == 6
 
 
 def test_files_are_those_of_a_mac():

@@ -180,7 +180,8 @@ def mac_with_torch(torch, macos, *, usable, **changes):
 
 
 RELEASES = (
-    Machine("2.15 on macOS 15.0", mac_with_torch("2.15.0", "15.0", usable=True), "torch-untested", "newest tested"),
+    Machine("2.16 on macOS 15.0", mac_with_torch("2.16.0", "15.0", usable=True), "torch-untested", "newest tested"),
+    Machine("2.15 on macOS 15.0", mac_with_torch("2.15.0", "15.0", usable=True), None),
     Machine("2.15 on macOS 14.7", mac_with_torch("2.15.0", "14.7.1", usable=False), "torch-too-new", "torch==2.14.1"),
     Machine(
         "2.15 built from source on 14.7",
@@ -240,13 +241,13 @@ RELEASES = (
         "1.13.1 on macOS 12.3", mac_with_torch("1.13.1", "12.3", usable=True, numpy="1.26.4"), "torch-too-old", "macOS"
     ),
     Machine(
-        "1.11.0, before MPS", mac_with_torch("1.11.0", "15.1", usable=False, mps_built=False), "torch-too-old", "2.14.1"
+        "1.11.0, before MPS", mac_with_torch("1.11.0", "15.1", usable=False, mps_built=False), "torch-too-old", "2.15.0"
     ),
     Machine(
         "2.8.0 on macOS 15, before the Timer waits",
         mac_with_torch("2.8.0", "15.1", usable=True),
         "torch-too-old",
-        "2.14.1",
+        "2.15.0",
     ),
     Machine(
         "an old Python that says 10.16, on macOS 14",
@@ -270,7 +271,7 @@ RELEASES = (
         "attention that sees the future",
         mac_with_torch("2.12.1", "26.3.1", usable=True),
         WRONG,
-        "2.14.1",
+        "2.15.0",
     ),
     Machine(
         "10.16 and no kernel: no guess",
@@ -569,7 +570,7 @@ SYSTEMS = (
 )
 
 LOADING = (
-    Machine("torch missing", mac(**NO_TORCH), "torch-missing", "torch==2.14.1"),
+    Machine("torch missing", mac(**NO_TORCH), "torch-missing", "torch==2.15.0"),
     Machine(
         "torch missing on macOS 14",
         mac(**NO_TORCH, os_version="14.7", kernel="23.6.0"),
