@@ -26,6 +26,7 @@ from course_utils.exercises.course import lesson_paths
 from course_utils.reporting.errors import sentence
 from course_utils.reporting.files import write_file
 from course_utils.reporting.steps import HERE, StateError, Step, StepEnd, read_state, run_step, write_state
+from scripts.differences import cases, grading
 from scripts.job_summary import SECTIONS, section
 from scripts.stamp_lessons import NOT_ON_A_MAC
 
@@ -42,14 +43,21 @@ STEPS = (
     Step(
         "lessons",
         "whether every cell of every lesson runs",
-        (*PYTEST, "notebooks", "--nbval-lax", "--nbval-current-env", "-n", "2", "--dist", "loadscope"),
+        (
+            *(*PYTEST, "notebooks", "--nbval-lax", "--nbval-current-env"),
+            *("-n", "2", "--dist", "loadscope", f"--junitxml={HERE}/lessons.xml"),
+        ),
     ),
     Step(
         "grading",
         "whether the macOS sandbox grades",
         (*SCRIPT, "scripts.grade_solutions", "--json", f"{HERE}/grading.json"),
     ),
-    Step("tests", "whether the course's tests pass", (*PYTEST, "tests", "-n", "2", "--dist", "loadscope")),
+    Step(
+        "tests",
+        "whether the course's tests pass",
+        (*PYTEST, "tests", "-n", "2", "--dist", "loadscope", f"--junitxml={HERE}/tests.xml"),
+    ),
 )
 
 
@@ -74,13 +82,33 @@ def may_change(ended: Mapping[str, StepEnd], doctor: Mapping[str, object], root:
     return found
 
 
-def page(ended: Mapping[str, StepEnd], allowed: Sequence[str], steps: Sequence[Step] = STEPS) -> str:
-    """Return the report in Markdown."""
+def differences(folder: Path) -> list[str]:
+    """Return what behaved otherwise than in the rehearsal, as lines of a list, from what the steps left."""
+    runs = [line for name in ("lessons", "tests") for line in cases(name, folder / f"{name}.xml")]
+    return runs + grading(folder / "grading.json")
+
+
+def page(
+    ended: Mapping[str, StepEnd],
+    allowed: Sequence[str],
+    steps: Sequence[Step] = STEPS,
+    differing: Sequence[str] = (),
+) -> str:
+    """Return the report in Markdown.
+
+    Args:
+        ended: how the steps ended.
+        allowed: what in the course may be changed, one line each.
+        steps: the report's steps.
+        differing: what differed from the rehearsal, as lines of a list.
+    """
     lines = ["# What this machine told", "", "| step | says | result | seconds |", "|---|---|---|---|"]
     for step in steps:
         end = ended.get(step.name)
         result = "not run" if end is None else "answered" if end.answered else f"failed (exit code {end.code})"
         lines.append(f"| {step.name} | {step.says} | {result} | {'' if end is None else end.seconds} |")
+    lines += ["", "## What differed from the rehearsal", "", "On Linux all of these pass.", ""]
+    lines += differing or ["- nothing is known: neither lessons nor tests nor grading ran"]
     lines += ["", "## What may be changed in the course", ""]
     return "\n".join([*lines, *(f"- {line}" for line in allowed or ["nothing: MPS did not compute in this run"]), ""])
 
@@ -114,7 +142,8 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER, steps: S
         folder.mkdir(parents=True, exist_ok=True)
         ended = read_state(folder)
         interrupted = _run_missing(steps, ended, folder, only=chosen.only, again=chosen.again)
-        text = page(ended, may_change(ended, _json(folder / "doctor.json"), ROOT), steps) + "\n" + summary(folder)
+        allowed = may_change(ended, _json(folder / "doctor.json"), ROOT)
+        text = page(ended, allowed, steps, differences(folder)) + "\n" + summary(folder)
         write_file(folder / "report.md", text)
         packed = pack(folder, folder.with_suffix(".zip"))
     except StateError as error:
