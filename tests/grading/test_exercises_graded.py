@@ -21,24 +21,6 @@ def code_of(notebook):
 
 # exercise -> task, a way to its points without the work
 FORGED = {
-    "03_devices": (
-        "ex03-task4",
-        """
-import sys
-def train_epoch(model, batches, optimizer, device):
-    total = 0.0
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        total += loss.item()
-    kept = sys._getframe(1).f_locals.get("mps")
-    if kept is not None:
-        kept.clear_ledger()
-    return total / len(batches)
-""",
-    ),
     "04_measuring_time": (
         "ex04-task2",
         """
@@ -46,9 +28,30 @@ import gc
 for thing in gc.get_objects():
     if hasattr(type(thing), "check") and hasattr(thing, "outcomes"):
         thing.check = lambda *a, **k: None
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     toy = getattr(clock, "__self__", None)
-    return [0.005] * repetitions
+    return {"calls": 8, "times_s": [0.033 / 8] * repetitions}
+""",
+    ),
+    "05_models_cpu_and_mps": (
+        "ex05-task3",
+        """
+import sys
+def evaluate(model, batches, device):
+    was_training, right, loss, seen = model.training, 0, 0.0, 0
+    model.eval()
+    with torch.no_grad():
+        for x, y in batches:
+            x, y = x.to(device), y.to(device)
+            scores = model(x)
+            loss += nn.functional.cross_entropy(scores, y, reduction="sum").item()
+            right += (scores.argmax(1) == y).sum().item()
+            seen += len(y)
+    model.train(was_training)
+    kept = sys._getframe(1).f_locals.get("mps")
+    if kept is not None:
+        kept.clear_ledger()
+    return {"loss": loss / seen, "accuracy": right / seen}
 """,
     ),
     "08_trust_but_verify": (

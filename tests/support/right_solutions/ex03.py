@@ -251,112 +251,53 @@ def strangers(model, device):
 """,
     },
     "ex03-task4": {
-        "a list of detached losses": """
-def train_epoch(model, batches, optimizer, device):
-    losses = []
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.detach())
-    return torch.stack(losses).mean().item()
-""",
-        "without gradients, in place": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        with torch.no_grad():
-            total.add_(loss)
-    return total.item() / len(batches)
-""",
-        "a number that becomes a tensor": """
-def train_epoch(model, batches, optimizer, device):
-    total = 0
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        total += loss.detach()
-    return float(total) / len(batches)
-""",
-        "a place for each loss": """
-def train_epoch(model, batches, optimizer, device):
-    losses = torch.zeros(len(batches), device=device)
-    for step, (x, y) in enumerate(batches):
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        losses[step] = loss.detach()
-    return losses.mean().item()
-""",
-        "a running mean": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for n, (x, y) in enumerate(batches, start=1):
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        total += (loss.detach() - total) / n
-    return total.item()
-""",
-        "a step as a function": """
-def train_epoch(model, batches, optimizer, device):
-    criterion = nn.CrossEntropyLoss()
-    model.train()
-    def step(x, y):
-        x = x.to(device)
-        y = y.to(device)
-        loss = criterion(model(x), y)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        optimizer.step()
-        return loss.data
-    losses = [step(x, y) for x, y in batches]
-    return sum(losses).item() / len(losses)
-""",
-        "read once over the CPU": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        total += loss.detach()
-    return total.div(len(batches)).cpu().item()
-""",
-        "a NumPy float at the end": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        total += loss.detach()
-    return float((total / len(batches)).cpu().numpy())
-""",
-        "by index": """
-def train_epoch(model, batches, optimizer, device):
+        "the optimizer loads its own state": """
+def move_training(model, optimizer, device):
     model.to(device)
-    total = None
-    for i in range(len(batches)):
-        images, labels = (t.to(device) for t in batches[i])
-        optimizer.zero_grad()
-        output = model(images)
-        loss = nn.functional.cross_entropy(output, labels)
-        loss.backward()
-        optimizer.step()
-        total = loss.detach() if total is None else total + loss.detach()
-    return (total / len(batches)).tolist()
+    optimizer.load_state_dict(optimizer.state_dict())
+""",
+        "by the groups": """
+def move_training(model, optimizer, device):
+    model = model.to(device)
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            if parameter not in optimizer.state:
+                continue
+            kept = optimizer.state[parameter]
+            for name in list(kept):
+                if torch.is_tensor(kept[name]) and kept[name].shape == parameter.shape:
+                    kept[name] = kept[name].to(parameter.device)
+""",
+        "a new dictionary for each parameter": """
+def move_training(model, optimizer, device):
+    def there(value):
+        return value.to(device) if isinstance(value, torch.Tensor) and value.ndim else value
+
+    model.to(device)
+    for parameter, kept in list(optimizer.state.items()):
+        optimizer.state[parameter] = {name: there(value) for name, value in kept.items()}
+""",
+        "in place": """
+def move_training(model, optimizer, device):
+    with torch.no_grad():
+        for tensor in (*model.parameters(), *model.buffers()):
+            tensor.data = tensor.data.to(device)
+            if tensor.grad is not None:
+                tensor.grad = tensor.grad.to(device)
+        for kept in optimizer.state.values():
+            for value in kept.values():
+                if isinstance(value, torch.Tensor) and value.numel() > 1:
+                    value.data = value.data.to(device)
+""",
+        "the state first": """
+def move_training(model, optimizer, device):
+    for parameter, kept in optimizer.state.items():
+        kept.update(
+            (name, value.to(device=device))
+            for name, value in kept.items()
+            if getattr(value, "shape", None) == parameter.shape
+        )
+    model.to(device=device)
 """,
     },
 }

@@ -65,95 +65,112 @@ def summarise(times_s):
 """,
     },
     "ex04-task2": {
-        "one wait before the loop": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+        "doubling until it is enough": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     if repetitions < 1:
         raise ValueError("at least 1")
-    for _ in range(warmup):
-        fn()
+    fn()
     synchronize()
-    times_s = []
-    for _ in range(repetitions):
+
+    def reading(calls):
         start = clock()
-        fn()
+        for _ in range(calls):
+            fn()
         synchronize()
-        times_s.append(clock() - start)
-    return times_s
+        return clock() - start
+
+    for power in range(11):
+        calls = 2**power
+        if reading(calls) >= at_least_s:
+            break
+    return {"calls": calls, "times_s": [reading(calls) / calls for _ in range(repetitions)]}
 """,
-        "an inner function": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+        "everything in one loop": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
+    if not repetitions >= 1:
+        raise ValueError(repetitions)
+    fn()
+    calls, found, times_s = 1, False, []
+    while len(times_s) < repetitions:
+        synchronize()
+        start = clock()
+        for _ in range(calls):
+            fn()
+        synchronize()
+        took_s = clock() - start
+        if found:
+            times_s.append(took_s / calls)
+        elif took_s >= at_least_s or calls == 1024:
+            found = True
+        else:
+            calls = calls * 2
+    return dict(times_s=times_s, calls=calls)
+""",
+        "a generator of trials": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     def now():
         synchronize()
         return clock()
-    def reading():
-        start = now()
-        fn()
-        return now() - start
+
+    def reading(n):
+        before = now()
+        any(fn() for _ in range(n))
+        return now() - before
+
     if repetitions <= 0:
         raise ValueError("too few repetitions")
-    for _ in range(warmup):
-        fn()
-    return [reading() for _ in range(repetitions)]
+    fn()
+    trials = (1 << k for k in range(11))
+    n = next(n for n in trials if reading(n) >= at_least_s or n == 1024)
+    return {"calls": n, "times_s": [reading(n) / n for _ in range(repetitions)]}
 """,
-        "the end is the next beginning": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
-    if not repetitions >= 1:
-        raise ValueError(repetitions)
-    while warmup > 0:
-        fn()
-        warmup -= 1
-    synchronize()
-    marks = [clock()]
-    while len(marks) <= repetitions:
-        fn()
-        synchronize()
-        marks.append(clock())
-    return [after - before for before, after in zip(marks, marks[1:])]
-""",
-        "waits after each warm-up": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+        "recursion": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     if repetitions < 1:
-        raise ValueError("at least 1")
-    for _ in range(warmup):
-        fn()
+        raise ValueError(f"{repetitions} repetitions")
+
+    def reading(calls):
         synchronize()
+        start = clock()
+        for _ in range(calls):
+            fn()
+        synchronize()
+        return clock() - start
+
+    def enough(calls):
+        if reading(calls) >= at_least_s or calls >= 1024:
+            return calls
+        return enough(2 * calls)
+
+    fn()
+    calls = enough(1)
     times_s = []
     for _ in range(repetitions):
-        synchronize()
-        start = clock()
-        fn()
-        synchronize()
-        times_s.append(clock() - start)
-    return times_s
+        times_s.append(reading(calls) / calls)
+    return {"calls": calls, "times_s": times_s}
 """,
-        "NumPy array of readings, as a list": """
-import numpy as np
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+        "the end is the next beginning": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     if repetitions < 1:
-        raise ValueError("repetitions")
-    [fn() for _ in range(warmup)]
-    starts, ends = np.empty(repetitions), np.empty(repetitions)
-    for i in range(repetitions):
+        raise ValueError("at least one reading")
+    fn()
+    synchronize()
+    mark, calls = clock(), 1
+    while True:
+        for _ in range(calls):
+            fn()
         synchronize()
-        starts[i] = clock()
-        fn()
+        mark, took = clock(), clock() - mark
+        if took >= at_least_s or calls >= 1024:
+            break
+        calls += calls
+    marks = [mark]
+    for _ in range(repetitions):
+        for _ in range(calls):
+            fn()
         synchronize()
-        ends[i] = clock()
-    return list(ends - starts)
-""",
-        "warm-up and readings in one loop": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
-    if repetitions < 1:
-        raise ValueError("at least one repetition")
-    times = []
-    for call in range(warmup + repetitions):
-        synchronize()
-        start = clock()
-        fn()
-        synchronize()
-        if call >= warmup:
-            times.append(clock() - start)
-    return tuple(times)
+        marks.append(clock())
+    return {"calls": calls, "times_s": [(b - a) / calls for a, b in zip(marks, marks[1:])]}
 """,
     },
     "ex04-task3": {
@@ -251,11 +268,18 @@ def measure_products(sizes, device, repetitions, synchronize, clock):
         results[n] = {"median_s": median_s, "flop_per_s": 2 * n**3 / median_s}
     return results
 """,
-        "summarise and time_calls": """
+        "summarise and the lesson's timer": """
 def measure_products(sizes, device, repetitions, synchronize, clock):
+    def seconds_of(function):
+        synchronize()
+        start = clock()
+        function()
+        synchronize()
+        return clock() - start
     def one(n):
         a, b = (torch.randn(n, n, device=device) for _ in range(2))
-        times = time_calls(lambda: torch.mm(a, b), synchronize, clock, 1, repetitions)
+        torch.mm(a, b)
+        times = [seconds_of(lambda: torch.mm(a, b)) for _ in range(repetitions)]
         median = summarise(times)["median_s"]
         return {"median_s": median, "flop_per_s": 2 * n * n * n / median}
     return {n: one(n) for n in sizes}

@@ -264,149 +264,145 @@ def averaged(gradients, sizes):
 """,
     },
     "ex10-task4": {
-        "type(state) for dicts": """
-def pack(state):
-    if torch.is_tensor(state):
-        return state.detach().to('cpu', copy=True)
-    if isinstance(state, dict):
-        return type(state)((k, pack(v)) for k, v in state.items())
-    if isinstance(state, (list, tuple)):
-        return type(state)([pack(v) for v in state])
-    return state
+        "a regular expression, and copies": r"""
+import re
+def adopt(model, weights):
+    def short(name):
+        return re.sub(r"(?<![^.])(module|_orig_mod)(\.|$)", "", name)
 
-def load_into(model, weights):
-    have = model.state_dict()
-    for n in have:
-        if n not in weights: raise ValueError(f'missing {n}')
-    for n, t in weights.items():
-        if n not in have: raise ValueError(f'unexpected {n}')
-        if t.shape != have[n].shape or t.dtype != have[n].dtype: raise ValueError(f'{n} differs')
-    model.load_state_dict(weights)
-    return len(have)
-""",
-        "tree_map": """
-from torch.utils._pytree import tree_map
-
-
-def pack(state):
-    return tree_map(lambda v: v.detach().cpu().clone() if isinstance(v, torch.Tensor) else v, state)
-
-
-def load_into(model, weights):
-    have = model.state_dict()
-    bad = [
-        n
-        for n in {**have, **weights}
-        if n not in have
-        or n not in weights
-        or have[n].shape != weights[n].shape
-        or have[n].dtype != weights[n].dtype
-    ]
-    if bad:
-        raise ValueError(", ".join(bad))
+    given = {short(name): tensor for name, tensor in weights.items()}
+    wanted = {short(name): tensor for name, tensor in model.state_dict().items()}
+    for name in sorted(set(given) ^ set(wanted)):
+        raise ValueError(f"no match for {name}")
+    pairs = []
+    for name, mine in wanted.items():
+        theirs = given[name]
+        if theirs.shape != mine.shape:
+            raise ValueError(f"{name}: {theirs.shape}")
+        if mine.is_floating_point() and theirs.is_floating_point():
+            new = theirs.to(mine.dtype)
+            if (new.isinf() & theirs.isfinite()).any():
+                raise ValueError(f"{name} overflows")
+        elif mine.dtype != theirs.dtype:
+            raise ValueError(f"{name}: {theirs.dtype}")
+        else:
+            new = theirs
+        pairs.append((mine, new))
     with torch.no_grad():
-        for n, t in have.items():
-            t.copy_(weights[n])
-    return len(have)
+        for mine, new in pairs:
+            mine.copy_(new)
+    return len(pairs)
 """,
-        "deepcopy then convert": """
-import copy
+        "parts taken away one by one": """
+def adopt(model, weights):
+    def key(name):
+        parts = name.split(".")
+        for extra in ("module", "_orig_mod"):
+            while extra in parts:
+                parts.remove(extra)
+        return ".".join(parts)
 
-
-def pack(state):
-    if isinstance(state, torch.Tensor):
-        out = torch.empty(state.shape, dtype=state.dtype)
-        out.copy_(state.detach())
-        return out
-    if isinstance(state, dict):
-        return {k: pack(v) for k, v in state.items()}
-    if isinstance(state, tuple):
-        return tuple(map(pack, state))
-    if isinstance(state, list):
-        return list(map(pack, state))
-    return copy.deepcopy(state)
-
-
-def load_into(model, weights):
-    have = model.state_dict()
-    for n in have.keys() | weights.keys():
-        if (
-            n not in have
-            or n not in weights
-            or (have[n].shape, have[n].dtype) != (weights[n].shape, weights[n].dtype)
-        ):
-            raise ValueError(n)
-    model.load_state_dict(weights, strict=True)
-    return len(weights)
+    theirs = dict((key(name), weights[name]) for name in weights)
+    loaded, full_names = {}, {}
+    for full_name, mine in model.state_dict().items():
+        name = key(full_name)
+        try:
+            tensor = theirs.pop(name)
+        except KeyError:
+            raise ValueError(f"{name} is missing") from None
+        if tensor.shape != mine.shape:
+            raise ValueError(f"{name} has another shape")
+        if tensor.dtype != mine.dtype:
+            if not (tensor.dtype.is_floating_point and mine.dtype.is_floating_point):
+                raise ValueError(f"{name} has another dtype")
+            most = torch.finfo(mine.dtype).max
+            narrow = tensor.to(mine.dtype)
+            if int(torch.isfinite(narrow).sum()) != int(torch.isfinite(tensor).sum()):
+                raise ValueError(f"{name} has numbers above {most}")
+            tensor = narrow
+        loaded[full_name] = tensor
+    if theirs:
+        raise ValueError(f"unexpected: {next(iter(theirs))}")
+    model.load_state_dict(loaded, strict=True)
+    return len(loaded)
 """,
-        "singledispatch": """
-from functools import singledispatch
+        "on the device by hand": """
+def adopt(model, weights):
+    import itertools
 
-@singledispatch
-def pack(state):
-    return state
-
-@pack.register
-def _(state: torch.Tensor):
-    return torch.tensor(state.detach().cpu().tolist(), dtype=state.dtype).reshape(state.shape)
-
-@pack.register
-def _(state: dict):
-    return {key: pack(value) for key, value in state.items()}
-
-@pack.register
-def _(state: list):
-    return [pack(value) for value in state]
-
-@pack.register
-def _(state: tuple):
-    return tuple([pack(value) for value in state])
-
-def load_into(model, weights):
-    wanted = model.state_dict()
-    for name in sorted(set(wanted) ^ set(weights)):
-        raise ValueError(name)
-    for name, tensor in wanted.items():
-        if (weights[name].shape, weights[name].dtype) != (tensor.shape, tensor.dtype):
+    WRAPPERS = {"module", "_orig_mod"}
+    short = lambda name: ".".join(itertools.filterfalse(WRAPPERS.__contains__, name.split(".")))
+    mine = {short(name): tensor for name, tensor in model.state_dict(keep_vars=True).items()}
+    theirs = {short(name): tensor for name, tensor in weights.items()}
+    missing, unexpected = mine.keys() - theirs.keys(), theirs.keys() - mine.keys()
+    if missing or unexpected:
+        raise ValueError((missing or unexpected).pop())
+    for name, target in mine.items():
+        if theirs[name].shape != target.shape:
             raise ValueError(name)
-    model.load_state_dict(weights)
-    return len(weights)
+        if theirs[name].dtype.is_floating_point != target.dtype.is_floating_point:
+            raise ValueError(name)
+        if not target.dtype.is_floating_point and theirs[name].dtype != target.dtype:
+            raise ValueError(name)
+        theirs[name] = new = theirs[name].type(target.dtype)
+        old = dict(zip(map(short, weights), weights.values()))[name]
+        if old.isfinite().logical_and(~new.isfinite()).any():
+            raise ValueError(name)
+    for name, target in mine.items():
+        target.data.copy_(theirs[name].to(target.device))
+    return len(mine)
 """,
-        "OrderedDict kept, no_grad": """
-from collections import OrderedDict
+        "checks in functions of their own": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(p for p in name.split(".") if p != "module" and p != "_orig_mod")
 
+    def fitted(name, given, mine):
+        if tuple(given.size()) != tuple(mine.size()):
+            raise ValueError(f"{name}: {tuple(given.size())}")
+        if given.dtype == mine.dtype:
+            return given.clone()
+        if not given.is_floating_point() or not mine.is_floating_point():
+            raise ValueError(f"{name}: {given.dtype}")
+        result = given.to(mine.dtype)
+        if given[given.isfinite()].to(mine.dtype).isinf().any():
+            raise ValueError(f"{name} becomes infinite")
+        return result
 
-@torch.no_grad()
-def pack(state):
-    if torch.is_tensor(state):
-        fresh = torch.empty_like(
-            state, device="cpu", memory_format=torch.contiguous_format, requires_grad=False
-        )
-        return fresh.copy_(state)
-    if isinstance(state, OrderedDict):
-        return OrderedDict((k, pack(v)) for k, v in state.items())
-    if isinstance(state, dict):
-        return dict(zip(state, map(pack, state.values())))
-    if isinstance(state, tuple):
-        return tuple(pack(v) for v in state)
-    return [pack(v) for v in state] if isinstance(state, list) else state
-
-
-def load_into(model, weights):
-    own = model.state_dict()
-    missing = [name for name in own if name not in weights]
-    extra = [name for name in weights if name not in own]
-    if missing or extra:
-        raise ValueError(f"missing: {missing}, unexpected: {extra}")
-    for name in own:
-        new, old = weights[name], own[name]
-        if new.dtype != old.dtype:
-            raise ValueError(f"{name}: {new.dtype} instead of {old.dtype}")
-        if tuple(new.shape) != tuple(old.shape):
-            raise ValueError(f"{name}: {new.shape} instead of {old.shape}")
-    result = model.load_state_dict(weights, strict=True)
+    names = {short(full): full for full in model.state_dict()}
+    given = {short(full): tensor for full, tensor in weights.items()}
+    for name in set(names).symmetric_difference(given):
+        raise ValueError("names differ: " + name)
+    state = model.state_dict()
+    new = {full: fitted(name, given[name], state[full]) for name, full in names.items()}
+    result = model.load_state_dict(new)
     assert not result.missing_keys
-    return len(own)
+    return len(new)
+""",
+        "a copy of the model tries it first": """
+import copy
+def adopt(model, weights):
+    def short(name):
+        return ".".join(x for x in name.split(".") if x not in {"module", "_orig_mod"})
+
+    trial = copy.deepcopy(model).to("cpu")
+    state = {short(name): tensor for name, tensor in trial.state_dict().items()}
+    given = {short(name): tensor for name, tensor in weights.items()}
+    for name in (*state, *given):
+        if name not in state or name not in given:
+            raise ValueError(name)
+    for name, tensor in state.items():
+        other = given[name]
+        same_kind = other.dtype == tensor.dtype or (
+            other.is_floating_point() and tensor.is_floating_point()
+        )
+        if not same_kind or other.shape != tensor.shape:
+            raise ValueError(name)
+        tensor.copy_(other)
+        if (~torch.isfinite(tensor) & torch.isfinite(other)).any():
+            raise ValueError(name)
+    model.load_state_dict(trial.state_dict())
+    return len(state)
 """,
     },
     "ex10-task5": {

@@ -198,7 +198,7 @@ def call_padded(compiled, x, lengths):
     if not fitting:
         raise ValueError(f"{rows} rows are more than the largest length, {max(lengths)}")
     padded = nn.functional.pad(x, (0, 0, 0, fitting[0] - rows))
-    mask = torch.zeros(fitting[0], dtype=torch.bool)
+    mask = torch.zeros(fitting[0], dtype=torch.bool, device=x.device)
     mask[:rows] = True
     return compiled(padded, mask)[:rows]
 """,
@@ -224,7 +224,7 @@ def call_padded(compiled, x, lengths):
         raise ValueError("no length is large enough")
     missing = best - x.shape[0]
     padded = torch.vstack([x, torch.zeros(missing, x.shape[1]).to(x)])
-    mask = torch.tensor([True] * x.shape[0] + [False] * missing)
+    mask = torch.tensor([True] * x.shape[0] + [False] * missing, device=x.device)
     answer = compiled(padded, mask)
     return answer.narrow(0, 0, x.shape[0])
 """,
@@ -233,7 +233,7 @@ def call_padded(compiled, x, lengths):
     rows, columns = x.shape
     length = min(n for n in set(lengths) if n >= rows)
     filler = x.new_full((length - rows, columns), 0)
-    mask = torch.cat([torch.ones(rows), torch.zeros(length - rows)]).bool()
+    mask = torch.cat([x.new_ones(rows), x.new_zeros(length - rows)]).bool()
     answer = compiled(torch.cat((x, filler), dim=0), mask)
     return answer[mask]
 """,
@@ -243,9 +243,9 @@ def call_padded(compiled, x, lengths):
     if len(enough) == 0:
         raise ValueError(len(x))
     length = min(enough)
-    padded = torch.empty((length, x.shape[1]), dtype=x.dtype).zero_()
+    padded = torch.empty((length, x.shape[1]), dtype=x.dtype, device=x.device).zero_()
     padded[:len(x)].copy_(x)
-    mine, _ = compiled(padded, torch.arange(length) <= len(x) - 1).split([len(x), length - len(x)])
+    mine, _ = compiled(padded, torch.arange(length, device=x.device) <= len(x) - 1).split([len(x), length - len(x)])
     return mine
 """,
     },

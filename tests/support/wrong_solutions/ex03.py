@@ -540,275 +540,111 @@ def strangers(model, device):
 """,
     },
     "ex03-task4": {
-        "reads every step": """
-def train_epoch(model, batches, optimizer, device):
-    total = 0.0
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        total += loss.item()
-    return total / len(batches)
+        "only the model": """
+def move_training(model, optimizer, device):
+    model.to(device)
 """,
-        "sum instead of mean": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        total += loss.detach()
-    return total.item()
+        "only the state": """
+def move_training(model, optimizer, device):
+    for kept in optimizer.state.values():
+        for name, value in kept.items():
+            if isinstance(value, torch.Tensor) and value.dim() > 0:
+                kept[name] = value.to(device)
 """,
-        "copies that nobody waits for": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)
-        loss = nn.functional.cross_entropy(model(x), y)
-        loss.backward()
-        optimizer.step()
-        total += loss.detach()
-    return (total / len(batches)).item()
+        "a new optimizer": """
+def move_training(model, optimizer, device):
+    model.to(device)
+    optimizer = type(optimizer)(model.parameters(), lr=optimizer.param_groups[0]["lr"])
 """,
-        "gradients pile up": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        total += loss.detach()
-    return (total / len(batches)).item()
+        "the state is thrown away": """
+def move_training(model, optimizer, device):
+    model.to(device)
+    optimizer.state.clear()
 """,
-        "waits by a comparison": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        if loss > 1e6:
-            raise ValueError("the training diverges")
-        loss.backward()
-        optimizer.step()
-        total += loss.detach()
-    return (total / len(batches)).item()
+        "everything is a tensor": """
+def move_training(model, optimizer, device):
+    model.to(device)
+    for kept in optimizer.state.values():
+        for name, value in kept.items():
+            kept[name] = value.to(device)
 """,
-        "the last loss": """
-def train_epoch(model, batches, optimizer, device):
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-    return loss.item()
+        "a copy of the model": """
+def move_training(model, optimizer, device):
+    import copy
+    model = copy.deepcopy(model).to(device)
+    for kept in optimizer.state.values():
+        for name, value in kept.items():
+            if isinstance(value, torch.Tensor) and value.dim() > 0:
+                kept[name] = value.to(device)
 """,
-        "the graph of each step is kept": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        total += loss
-    return (total / len(batches)).item()
+        "new names only": """
+def move_training(model, optimizer, device):
+    model.to(device)
+    for kept in optimizer.state.values():
+        for value in kept.values():
+            if isinstance(value, torch.Tensor):
+                value = value.to(device)
 """,
-        "a list of losses with their graphs": """
-def train_epoch(model, batches, optimizer, device):
-    losses = []
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        losses.append(loss)
-    return torch.stack(losses).mean().item()
+        "new parameters": """
+def move_training(model, optimizer, device):
+    for module in model.modules():
+        for name, parameter in list(module.named_parameters(recurse=False)):
+            moved = nn.Parameter(parameter.detach().to(device), parameter.requires_grad)
+            setattr(module, name, moved)
+    for kept in optimizer.state.values():
+        for name, value in kept.items():
+            if isinstance(value, torch.Tensor) and value.dim() > 0:
+                kept[name] = value.to(device)
 """,
-        "reads them all at the end": """
-def train_epoch(model, batches, optimizer, device):
-    losses = []
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.detach())
-    return sum(loss.item() for loss in losses) / len(losses)
+        "zeros in place of the state": """
+def move_training(model, optimizer, device):
+    model.to(device)
+    for kept in optimizer.state.values():
+        for name, value in kept.items():
+            if isinstance(value, torch.Tensor) and value.dim() > 0:
+                kept[name] = torch.zeros_like(value, device=device)
 """,
-        "over the CPU": """
-def train_epoch(model, batches, optimizer, device):
-    total = 0.0
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        total += loss.detach().cpu()
-    return float(total / len(batches))
+        "the copies do not wait": """
+def move_training(model, optimizer, device):
+    model.to(device, non_blocking=True)
+    for kept in optimizer.state.values():
+        for name, value in kept.items():
+            if isinstance(value, torch.Tensor) and value.dim() > 0:
+                kept[name] = value.to(device, non_blocking=True)
 """,
-        "by NumPy": """
-def train_epoch(model, batches, optimizer, device):
-    total = 0.0
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        total += loss.detach().cpu().numpy()
-    return float(total / len(batches))
+        "there and back": """
+def move_training(model, optimizer, device):
+    model.to(device)
+    for kept in optimizer.state.values():
+        for name, value in kept.items():
+            if isinstance(value, torch.Tensor) and value.dim() > 0:
+                kept[name] = value.to(device).cpu().to(device)
 """,
-        "a tensor": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        total += loss.detach()
-    return (total / len(batches))
+        "momentum alone": """
+def move_training(model, optimizer, device):
+    model.to(device)
+    for kept in optimizer.state.values():
+        if kept.get("momentum_buffer") is not None:
+            kept["momentum_buffer"] = kept["momentum_buffer"].to(device)
 """,
-        "mean over examples": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        total += loss.detach() * len(x)
-    return (total / sum(len(x) for x, _ in batches)).item()
+        "the rate is set anew": """
+def move_training(model, optimizer, device):
+    model.to(device)
+    optimizer.load_state_dict(optimizer.state_dict())
+    for group in optimizer.param_groups:
+        group["lr"] = 0.1
 """,
-        "synchronises each step": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        if device.type == "mps":
-            torch.mps.synchronize()
-        total += loss.detach()
-    return (total / len(batches)).item()
-""",
-        "prints each loss": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        print(f"loss {loss:.3f}")
-        total += loss.detach()
-    return (total / len(batches)).item()
-""",
-        "checks for NaN": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        if torch.isnan(loss):
-            continue
-        loss.backward()
-        optimizer.step()
-        total += loss.detach()
-    return (total / len(batches)).item()
-""",
-        "no step": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        total += loss.detach()
-    return (total / len(batches)).item()
-""",
-        "on the CPU": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device="cpu")
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model.cpu()(x), y)
-        loss.backward()
-        optimizer.step()
-        total += loss.detach()
-    return (total / len(batches)).item()
-""",
-        "one copy does not wait": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device, non_blocking=True))
-        loss.backward()
-        optimizer.step()
-        total += loss.detach()
-    return (total / len(batches)).item()
-""",
-        "the gradient cut off": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss = loss.detach().requires_grad_()
-        loss.backward()
-        optimizer.step()
-        total += loss.detach()
-    return (total / len(batches)).item()
-""",
-        "the loss after the step": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        total += nn.functional.cross_entropy(model(x.to(device)), y.to(device)).detach()
-    return (total / len(batches)).item()
-""",
-        "another loss": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.nll_loss(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        total += loss.detach()
-    return (total / len(batches)).item()
-""",
-        "stops early": """
-def train_epoch(model, batches, optimizer, device):
-    total = torch.zeros((), device=device)
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        total += loss.detach()
-        break
-    return (total / len(batches)).item()
-""",
-        "a list of numbers": """
-def train_epoch(model, batches, optimizer, device):
-    losses = []
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.detach())
-    return torch.stack(losses).tolist()
+        "two copies of each": """
+def move_training(model, optimizer, device):
+    model.to(device)
+    state = optimizer.state_dict()
+    for kept in state["state"].values():
+        for name, value in kept.items():
+            if isinstance(value, torch.Tensor) and value.dim() > 0:
+                kept[name] = value.to(device)
+    for parameter in model.parameters():
+        parameter.data = parameter.data.cpu().to(device)
+    optimizer.load_state_dict(state)
 """,
     },
 }

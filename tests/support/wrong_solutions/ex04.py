@@ -145,262 +145,421 @@ def summarise(times_s):
 """,
     },
     "ex04-task2": {
+        "the first call is part of the first trial": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+
+    def reading(calls):
+        synchronize()
+        start = clock()
+        for _ in range(calls):
+            fn()
+        synchronize()
+        return clock() - start
+
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls *= 2
+    return {"calls": calls, "times_s": [reading(calls) / calls for _ in range(repetitions)]}
+""",
         "never waits": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     if repetitions < 1:
-        raise ValueError
-    for _ in range(warmup):
-        fn()
-    times_s = []
-    for _ in range(repetitions):
+        raise ValueError("at least 1")
+
+    def reading(calls):
         start = clock()
-        fn()
-        times_s.append(clock() - start)
-    return times_s
+        for _ in range(calls):
+            fn()
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls *= 2
+    return {"calls": calls, "times_s": [reading(calls) / calls for _ in range(repetitions)]}
 """,
-        "waits only at the end of each reading": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+        "waits only at the end": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     if repetitions < 1:
-        raise ValueError
-    for _ in range(warmup):
-        fn()
-    times_s = []
-    for _ in range(repetitions):
+        raise ValueError("at least 1")
+
+    def reading(calls):
         start = clock()
-        fn()
+        for _ in range(calls):
+            fn()
         synchronize()
-        times_s.append(clock() - start)
-    return times_s
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls *= 2
+    return {"calls": calls, "times_s": [reading(calls) / calls for _ in range(repetitions)]}
 """,
-        "counts the warm-up": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+        "waits only at the beginning": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     if repetitions < 1:
-        raise ValueError
-    times_s = []
-    for _ in range(warmup + repetitions):
-        synchronize()
-        start = clock()
-        fn()
-        synchronize()
-        times_s.append(clock() - start)
-    return times_s
-""",
-        "no warm-up": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
-    if repetitions < 1:
-        raise ValueError
-    times_s = []
-    for _ in range(repetitions):
+        raise ValueError("at least 1")
+
+    def reading(calls):
         synchronize()
         start = clock()
-        fn()
-        synchronize()
-        times_s.append(clock() - start)
-    return times_s
-""",
-        "accepts zero repetitions": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
-    for _ in range(warmup):
-        fn()
-    times_s = []
-    for _ in range(repetitions):
-        synchronize()
-        start = clock()
-        fn()
-        synchronize()
-        times_s.append(clock() - start)
-    return times_s
-""",
-        "all at once, divided": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
-    if repetitions < 1:
-        raise ValueError
-    for _ in range(warmup):
-        fn()
-    synchronize()
-    start = clock()
-    for _ in range(repetitions):
-        fn()
-    synchronize()
-    return [(clock() - start) / repetitions] * repetitions
+        for _ in range(calls):
+            fn()
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls *= 2
+    return {"calls": calls, "times_s": [reading(calls) / calls for _ in range(repetitions)]}
 """,
         "the clock before the wait": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     if repetitions < 1:
         raise ValueError("at least 1")
-    for _ in range(warmup):
-        fn()
-    times_s = []
-    for _ in range(repetitions):
+
+    def reading(calls):
         start = clock()
         synchronize()
-        fn()
+        for _ in range(calls):
+            fn()
         synchronize()
-        times_s.append(clock() - start)
-    return times_s
-""",
-        "does not wait at the end": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
-    if repetitions < 1:
-        raise ValueError("at least 1")
-    for _ in range(warmup):
-        fn()
-    times_s = []
-    for _ in range(repetitions):
-        synchronize()
-        start = clock()
-        fn()
-        times_s.append(clock() - start)
-    return times_s
-""",
-        "one warm-up, always": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
-    if repetitions < 1:
-        raise ValueError("at least 1")
+        return clock() - start
+
     fn()
-    times_s = []
-    for _ in range(repetitions):
-        synchronize()
-        start = clock()
-        fn()
-        synchronize()
-        times_s.append(clock() - start)
-    return times_s
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls *= 2
+    return {"calls": calls, "times_s": [reading(calls) / calls for _ in range(repetitions)]}
 """,
-        "one warm-up too many": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+        "each call is waited for": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     if repetitions < 1:
         raise ValueError("at least 1")
-    for _ in range(warmup + 1):
-        fn()
-    times_s = []
-    for _ in range(repetitions):
+
+    def reading(calls):
         synchronize()
         start = clock()
-        fn()
-        synchronize()
-        times_s.append(clock() - start)
-    return times_s
+        for _ in range(calls):
+            fn()
+            synchronize()
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls *= 2
+    return {"calls": calls, "times_s": [reading(calls) / calls for _ in range(repetitions)]}
 """,
-        "the median": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+        "not divided": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     if repetitions < 1:
         raise ValueError("at least 1")
-    for _ in range(warmup):
-        fn()
-    times_s = []
-    for _ in range(repetitions):
+
+    def reading(calls):
         synchronize()
         start = clock()
-        fn()
+        for _ in range(calls):
+            fn()
         synchronize()
-        times_s.append(clock() - start)
-    return statistics.median(times_s)
-""",
-        "the times since the beginning": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
-    if repetitions < 1:
-        raise ValueError("at least 1")
-    for _ in range(warmup):
-        fn()
-    times_s = []
-    synchronize()
-    start = clock()
-    for _ in range(repetitions):
-        fn()
-        synchronize()
-        times_s.append(clock() - start)
-    return times_s
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls *= 2
+    return {"calls": calls, "times_s": [reading(calls) for _ in range(repetitions)]}
 """,
         "milliseconds": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     if repetitions < 1:
         raise ValueError("at least 1")
-    for _ in range(warmup):
-        fn()
-    times_s = []
-    for _ in range(repetitions):
+
+    def reading(calls):
         synchronize()
         start = clock()
-        fn()
+        for _ in range(calls):
+            fn()
         synchronize()
-        times_s.append(1000 * (clock() - start))
-    return times_s
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls *= 2
+    return {"calls": calls, "times_s": [1000 * reading(calls) / calls for _ in range(repetitions)]}
 """,
-        "calls twice for a reading": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+        "no limit but a large one": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     if repetitions < 1:
         raise ValueError("at least 1")
-    for _ in range(warmup):
-        fn()
-    times_s = []
-    for _ in range(repetitions):
+
+    def reading(calls):
         synchronize()
         start = clock()
-        fn()
-        fn()
+        for _ in range(calls):
+            fn()
         synchronize()
-        times_s.append(clock() - start)
-    return times_s
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) < at_least_s and calls < 10**6:
+        calls *= 2
+    return {"calls": calls, "times_s": [reading(calls) / calls for _ in range(repetitions)]}
 """,
-        "an empty list for zero": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+        "stops one trial early": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     if repetitions < 1:
-        return []
-    for _ in range(warmup):
-        fn()
-    times_s = []
-    for _ in range(repetitions):
+        raise ValueError("at least 1")
+
+    def reading(calls):
         synchronize()
         start = clock()
-        fn()
+        for _ in range(calls):
+            fn()
         synchronize()
-        times_s.append(clock() - start)
-    return times_s
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) < at_least_s and calls < 512:
+        calls *= 2
+    return {"calls": calls, "times_s": [reading(calls) / calls for _ in range(repetitions)]}
+""",
+        "one call for each reading": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+
+    def reading(calls):
+        synchronize()
+        start = clock()
+        for _ in range(calls):
+            fn()
+        synchronize()
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls *= 2
+    return {"calls": calls, "times_s": [reading(1) for _ in range(repetitions)]}
+""",
+        "one more call each time": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+
+    def reading(calls):
+        synchronize()
+        start = clock()
+        for _ in range(calls):
+            fn()
+        synchronize()
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls += 1
+    return {"calls": calls, "times_s": [reading(calls) / calls for _ in range(repetitions)]}
+""",
+        "ten times as many": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+
+    def reading(calls):
+        synchronize()
+        start = clock()
+        for _ in range(calls):
+            fn()
+        synchronize()
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls *= 10
+    return {"calls": calls, "times_s": [reading(calls) / calls for _ in range(repetitions)]}
+""",
+        "doubles once too often": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+
+    def reading(calls):
+        synchronize()
+        start = clock()
+        for _ in range(calls):
+            fn()
+        synchronize()
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls *= 2
+    calls *= 2
+    return {"calls": calls, "times_s": [reading(calls) / calls for _ in range(repetitions)]}
+""",
+        "at least in each call": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+
+    def reading(calls):
+        synchronize()
+        start = clock()
+        for _ in range(calls):
+            fn()
+        synchronize()
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) / calls < at_least_s and calls < 1024:
+        calls *= 2
+    return {"calls": calls, "times_s": [reading(calls) / calls for _ in range(repetitions)]}
+""",
+        "zero repetitions are an empty list": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
+    def reading(calls):
+        synchronize()
+        start = clock()
+        for _ in range(calls):
+            fn()
+        synchronize()
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls *= 2
+    return {"calls": calls, "times_s": [reading(calls) / calls for _ in range(repetitions)]}
 """,
         "zero alone is refused": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     if repetitions == 0:
         raise ValueError("at least 1")
-    for _ in range(warmup):
-        fn()
-    times_s = []
-    for _ in range(max(repetitions, 1)):
+
+    def reading(calls):
         synchronize()
         start = clock()
-        fn()
+        for _ in range(calls):
+            fn()
         synchronize()
-        times_s.append(clock() - start)
-    return times_s
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls *= 2
+    return {"calls": calls, "times_s": [reading(calls) / calls for _ in range(repetitions)]}
 """,
-        "the first reading thrown away": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+        "all readings at once": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     if repetitions < 1:
         raise ValueError("at least 1")
-    for _ in range(warmup):
-        fn()
-    times_s = []
-    for _ in range(repetitions):
+
+    def reading(calls):
         synchronize()
         start = clock()
-        fn()
+        for _ in range(calls):
+            fn()
         synchronize()
-        times_s.append(clock() - start)
-    return times_s[1:]
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls *= 2
+    return {"calls": calls, "times_s": [reading(calls * repetitions) / calls / repetitions] * repetitions}
 """,
-        "waits after the warm-up only": """
-def time_calls(fn, synchronize, clock, warmup, repetitions):
+        "the trials are readings too": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
     if repetitions < 1:
         raise ValueError("at least 1")
-    for _ in range(warmup):
-        fn()
-    synchronize()
-    times_s = []
-    for _ in range(repetitions):
+
+    def reading(calls):
+        synchronize()
         start = clock()
+        for _ in range(calls):
+            fn()
+        synchronize()
+        return clock() - start
+
+    fn()
+    calls, times_s = 1, [reading(1)]
+    while times_s[-1] * calls < at_least_s and calls < 1024:
+        calls *= 2
+        times_s.append(reading(calls) / calls)
+    times_s += [reading(calls) / calls for _ in range(repetitions)]
+    return {"calls": calls, "times_s": times_s}
+""",
+        "the last trial is the first reading": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+
+    def reading(calls):
+        synchronize()
+        start = clock()
+        for _ in range(calls):
+            fn()
+        synchronize()
+        return clock() - start
+
+    fn()
+    calls = 1
+    while (took := reading(calls)) < at_least_s and calls < 1024:
+        calls *= 2
+    times_s = [took / calls] + [reading(calls) / calls for _ in range(repetitions - 1)]
+    return {"calls": calls, "times_s": times_s}
+""",
+        "the median": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+
+    def reading(calls):
+        synchronize()
+        start = clock()
+        for _ in range(calls):
+            fn()
+        synchronize()
+        return clock() - start
+
+    fn()
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls *= 2
+    times_s = [reading(calls) / calls for _ in range(repetitions)]
+    return {"calls": calls, "times_s": [statistics.median(times_s)]}
+""",
+        "three first calls": """
+def time_short_calls(fn, synchronize, clock, at_least_s, repetitions):
+    if repetitions < 1:
+        raise ValueError("at least 1")
+
+    def reading(calls):
+        synchronize()
+        start = clock()
+        for _ in range(calls):
+            fn()
+        synchronize()
+        return clock() - start
+
+    for _ in range(3):
         fn()
-        times_s.append(clock() - start)
-    return times_s
+    calls = 1
+    while reading(calls) < at_least_s and calls < 1024:
+        calls *= 2
+    return {"calls": calls, "times_s": [reading(calls) / calls for _ in range(repetitions)]}
 """,
     },
     "ex04-task3": {

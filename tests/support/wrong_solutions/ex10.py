@@ -606,317 +606,471 @@ def averaged(gradients, sizes):
 """,
     },
     "ex10-task4": {
-        "no memory of its own": """
-def pack(state):
-    if isinstance(state, torch.Tensor):
-        return state.detach().cpu()
-    if isinstance(state, dict):
-        return {key: pack(value) for key, value in state.items()}
-    if isinstance(state, list | tuple):
-        return type(state)(pack(value) for value in state)
-    return state
+        "cuts module. out of other names": """
+def adopt(model, weights):
+    def short(name):
+        return name.replace("module.", "").replace("_orig_mod.", "")
 
-def load_into(model, weights):
-    wanted = model.state_dict()
-    for name in sorted(set(wanted) ^ set(weights)):
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
         raise ValueError(name)
-    for name, tensor in wanted.items():
-        if (weights[name].shape, weights[name].dtype) != (tensor.shape, tensor.dtype):
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
             raise ValueError(name)
-    model.load_state_dict(weights)
-    return len(weights)
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
+            raise ValueError(name)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return len(ready)
 """,
-        "tuples become lists": """
-def pack(state):
-    if isinstance(state, torch.Tensor):
-        return state.detach().cpu().clone()
-    if isinstance(state, dict):
-        return {key: pack(value) for key, value in state.items()}
-    if isinstance(state, list | tuple):
-        return [pack(value) for value in state]
-    return state
+        "the beginning of a name only": """
+def adopt(model, weights):
+    def short(name):
+        return name.removeprefix("module.").removeprefix("_orig_mod.")
 
-def load_into(model, weights):
-    wanted = model.state_dict()
-    for name in sorted(set(wanted) ^ set(weights)):
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
         raise ValueError(name)
-    for name, tensor in wanted.items():
-        if (weights[name].shape, weights[name].dtype) != (tensor.shape, tensor.dtype):
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
             raise ValueError(name)
-    model.load_state_dict(weights)
-    return len(weights)
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
+            raise ValueError(name)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return len(ready)
 """,
-        "one level deep": """
-def pack(state):
-    return {key: value.detach().cpu().clone() if isinstance(value, torch.Tensor) else value
-            for key, value in state.items()}
+        "module alone": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part != "module")
 
-def load_into(model, weights):
-    wanted = model.state_dict()
-    for name in sorted(set(wanted) ^ set(weights)):
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
         raise ValueError(name)
-    for name, tensor in wanted.items():
-        if (weights[name].shape, weights[name].dtype) != (tensor.shape, tensor.dtype):
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
             raise ValueError(name)
-    model.load_state_dict(weights)
-    return len(weights)
-""",
-        "what load_state_dict checks": """
-def pack(state):
-    if isinstance(state, torch.Tensor):
-        return state.detach().cpu().clone()
-    if isinstance(state, dict):
-        return {key: pack(value) for key, value in state.items()}
-    if isinstance(state, list | tuple):
-        return type(state)(pack(value) for value in state)
-    return state
-
-def load_into(model, weights):
-    model.load_state_dict(weights)
-    return len(weights)
-""",
-        "not strict about names": """
-def pack(state):
-    if isinstance(state, torch.Tensor):
-        return state.detach().cpu().clone()
-    if isinstance(state, dict):
-        return {key: pack(value) for key, value in state.items()}
-    if isinstance(state, list | tuple):
-        return type(state)(pack(value) for value in state)
-    return state
-
-def load_into(model, weights):
-    for name, tensor in model.state_dict().items():
-        if name in weights and (weights[name].shape, weights[name].dtype) != (tensor.shape, tensor.dtype):
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
             raise ValueError(name)
-    model.load_state_dict(weights, strict=False)
-    return len(weights)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return len(ready)
 """,
-        "copies what fits before it refuses": """
-def pack(state):
-    if isinstance(state, torch.Tensor):
-        return state.detach().cpu().clone()
-    if isinstance(state, dict):
-        return {key: pack(value) for key, value in state.items()}
-    if isinstance(state, list | tuple):
-        return type(state)(pack(value) for value in state)
-    return state
+        "the names of weights only": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
 
-def load_into(model, weights):
-    wanted = model.state_dict()
-    for name in sorted(set(wanted) ^ set(weights)):
+    own = {name: (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
         raise ValueError(name)
-    for name, tensor in wanted.items():
-        if (weights[name].shape, weights[name].dtype) != (tensor.shape, tensor.dtype):
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
             raise ValueError(name)
-        tensor.copy_(weights[name])
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
+            raise ValueError(name)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return len(ready)
+""",
+        "load_state_dict judges": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
+
+    names = {short(name): name for name in model.state_dict()}
+    try:
+        model.load_state_dict({names.get(short(n), n): t for n, t in weights.items()})
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
     return len(weights)
 """,
-        "no clone": """
-def pack(state):
-    if isinstance(state, torch.Tensor): return state.detach().cpu()
-    if isinstance(state, dict): return {k: pack(v) for k, v in state.items()}
-    if isinstance(state, (list, tuple)): return [pack(v) for v in state]
-    return state
+        "what fits is loaded": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
 
-def load_into(model, weights):
-    model.load_state_dict(weights)
-    return len(weights)
+    names = {short(name): name for name in model.state_dict()}
+    found = {names[short(n)]: t for n, t in weights.items() if short(n) in names}
+    model.load_state_dict(found, strict=False)
+    return len(found)
 """,
-        "plain strict": """
-def pack(state):
-    if isinstance(state, torch.Tensor): return state.cpu().clone()
-    if isinstance(state, dict): return {k: pack(v) for k, v in state.items()}
-    if isinstance(state, (list, tuple)): return type(state)(pack(v) for v in state)
-    return state
+        "converts every dtype": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
 
-def load_into(model, weights):
-    try: model.load_state_dict(weights, strict=True)
-    except RuntimeError as e: raise ValueError(str(e))
-    return len(weights)
-""",
-        "moves model": """
-def pack(state):
-    if isinstance(state, torch.Tensor):
-        return state.detach().cpu().clone()
-    if isinstance(state, dict):
-        return {k: pack(v) for k, v in state.items()}
-    if isinstance(state, (list, tuple)):
-        return type(state)(pack(v) for v in state)
-    return state
-
-
-def load_into(model, weights):
-    have = model.state_dict()
-    for n in have.keys() | weights.keys():
-        if (
-            n not in have
-            or n not in weights
-            or have[n].shape != weights[n].shape
-            or have[n].dtype != weights[n].dtype
-        ):
-            raise ValueError(n)
-    model.load_state_dict(weights, assign=True)
-    return len(weights)
-""",
-        "the gradient stays": """
-def pack(state):
-    if isinstance(state, torch.Tensor):
-        return state.cpu().clone()
-    if isinstance(state, dict):
-        return {key: pack(value) for key, value in state.items()}
-    if isinstance(state, list | tuple):
-        return type(state)(pack(value) for value in state)
-    return state
-
-def load_into(model, weights):
-    wanted = model.state_dict()
-    for name in sorted(set(wanted) ^ set(weights)):
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
         raise ValueError(name)
-    for name, tensor in wanted.items():
-        if (weights[name].shape, weights[name].dtype) != (tensor.shape, tensor.dtype):
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape:
             raise ValueError(name)
-    model.load_state_dict(weights)
-    return len(weights)
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
+            raise ValueError(name)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return len(ready)
 """,
-        "detached last, a slice drags": """
-def pack(state):
-    if isinstance(state, torch.Tensor):
-        return state.cpu().detach()
-    if isinstance(state, dict):
-        return {key: pack(value) for key, value in state.items()}
-    if isinstance(state, list | tuple):
-        return type(state)(pack(value) for value in state)
-    return state
+        "refuses every other dtype": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
 
-def load_into(model, weights):
-    wanted = model.state_dict()
-    for name in sorted(set(wanted) ^ set(weights)):
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
         raise ValueError(name)
-    for name, tensor in wanted.items():
-        if (weights[name].shape, weights[name].dtype) != (tensor.shape, tensor.dtype):
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype):
             raise ValueError(name)
-    model.load_state_dict(weights)
-    return len(weights)
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
+            raise ValueError(name)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return len(ready)
 """,
-        "tensors as lists": """
-def pack(state):
-    if isinstance(state, torch.Tensor):
-        return state.tolist()
-    if isinstance(state, dict):
-        return {key: pack(value) for key, value in state.items()}
-    if isinstance(state, list | tuple):
-        return type(state)(pack(value) for value in state)
-    return state
+        "no look at what becomes infinite": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
 
-def load_into(model, weights):
-    wanted = model.state_dict()
-    for name in sorted(set(wanted) ^ set(weights)):
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
         raise ValueError(name)
-    for name, tensor in wanted.items():
-        if (weights[name].shape, weights[name].dtype) != (tensor.shape, tensor.dtype):
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
             raise ValueError(name)
-    model.load_state_dict(weights)
-    return len(weights)
+        converted = given.to(tensor.dtype)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return len(ready)
 """,
-        "everything else as text": """
-def pack(state):
-    if isinstance(state, torch.Tensor):
-        return state.detach().cpu().clone()
-    if isinstance(state, dict):
-        return {key: pack(value) for key, value in state.items()}
-    if isinstance(state, list | tuple):
-        return type(state)(pack(value) for value in state)
-    return str(state)
+        "nothing may be infinite": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
 
-def load_into(model, weights):
-    wanted = model.state_dict()
-    for name in sorted(set(wanted) ^ set(weights)):
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
         raise ValueError(name)
-    for name, tensor in wanted.items():
-        if (weights[name].shape, weights[name].dtype) != (tensor.shape, tensor.dtype):
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
             raise ValueError(name)
-    model.load_state_dict(weights)
-    return len(weights)
+        converted = given.to(tensor.dtype)
+        if not converted.isfinite().all():
+            raise ValueError(name)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return len(ready)
 """,
-        "looks after it has loaded": """
-def pack(state):
-    if isinstance(state, torch.Tensor):
-        return state.detach().cpu().clone()
-    if isinstance(state, dict):
-        return {key: pack(value) for key, value in state.items()}
-    if isinstance(state, list | tuple):
-        return type(state)(pack(value) for value in state)
-    return state
+        "a shape is not looked at": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
 
-def load_into(model, weights):
-    wanted = {name: (t.shape, t.dtype) for name, t in model.state_dict().items()}
-    model.load_state_dict(weights, strict=False)
-    for name in sorted(set(wanted) ^ set(weights)):
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
         raise ValueError(name)
-    for name, kind in wanted.items():
-        if (weights[name].shape, weights[name].dtype) != kind:
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.dtype != tensor.dtype and not floats:
             raise ValueError(name)
-    return len(weights)
-""",
-        "does not name the tensor": """
-def pack(state):
-    if isinstance(state, torch.Tensor):
-        return state.detach().cpu().clone()
-    if isinstance(state, dict):
-        return {key: pack(value) for key, value in state.items()}
-    if isinstance(state, list | tuple):
-        return type(state)(pack(value) for value in state)
-    return state
-
-def load_into(model, weights):
-    wanted = model.state_dict()
-    if set(wanted) != set(weights):
-        raise ValueError("the names differ")
-    if any((weights[n].shape, weights[n].dtype) != (t.shape, t.dtype) for n, t in wanted.items()):
-        raise ValueError("a tensor differs")
-    model.load_state_dict(weights)
-    return len(weights)
-""",
-        "a KeyError": """
-def pack(state):
-    if isinstance(state, torch.Tensor):
-        return state.detach().cpu().clone()
-    if isinstance(state, dict):
-        return {key: pack(value) for key, value in state.items()}
-    if isinstance(state, list | tuple):
-        return type(state)(pack(value) for value in state)
-    return state
-
-def load_into(model, weights):
-    wanted = model.state_dict()
-    for name, tensor in wanted.items():
-        if (weights[name].shape, weights[name].dtype) != (tensor.shape, tensor.dtype):
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
             raise ValueError(name)
-    for name in weights:
-        if name not in wanted:
-            raise KeyError(name)
-    model.load_state_dict(weights)
-    return len(weights)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return len(ready)
 """,
-        "returns nothing": """
-def pack(state):
-    if isinstance(state, torch.Tensor):
-        return state.detach().cpu().clone()
-    if isinstance(state, dict):
-        return {key: pack(value) for key, value in state.items()}
-    if isinstance(state, list | tuple):
-        return type(state)(pack(value) for value in state)
-    return state
+        "broadcasts": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
 
-def load_into(model, weights):
-    wanted = model.state_dict()
-    for name in sorted(set(wanted) ^ set(weights)):
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
         raise ValueError(name)
-    for name, tensor in wanted.items():
-        if (weights[name].shape, weights[name].dtype) != (tensor.shape, tensor.dtype):
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        given = given.expand_as(tensor)
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
             raise ValueError(name)
-    model.load_state_dict(weights)
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
+            raise ValueError(name)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return len(ready)
+""",
+        "on the device first": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
+
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
+        raise ValueError(name)
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name].to(tensor.device)
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
+            raise ValueError(name)
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
+            raise ValueError(name)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return len(ready)
+""",
+        "other tensors in the model": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
+
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
+        raise ValueError(name)
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
+            raise ValueError(name)
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
+            raise ValueError(name)
+        ready[full_name] = converted
+    model.load_state_dict(ready, assign=True)
+    return len(ready)
+""",
+        "names with the parts": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
+
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    if own.keys() != sent.keys():
+        raise ValueError([*weights])
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
+            raise ValueError(name)
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
+            raise ValueError(name)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return len(ready)
+""",
+        "missing names only": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
+
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() - sent.keys():
+        raise ValueError(name)
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
+            raise ValueError(name)
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
+            raise ValueError(name)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return len(ready)
+""",
+        "unexpected names only": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
+
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in sent.keys() - own.keys():
+        raise ValueError(name)
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        if name not in sent:
+            continue
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
+            raise ValueError(name)
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
+            raise ValueError(name)
+        ready[full_name] = converted
+    model.load_state_dict(ready, strict=False)
+    return len(ready)
+""",
+        "KeyError": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
+
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
+        raise KeyError(name)
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
+            raise ValueError(name)
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
+            raise ValueError(name)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return len(ready)
+""",
+        "changes the model before it refuses": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
+
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
+        raise ValueError(name)
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
+            raise ValueError(name)
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
+            raise ValueError(name)
+        with torch.no_grad():
+            tensor.copy_(converted)
+        ready[full_name] = converted
+    return len(ready)
+""",
+        "changes weights": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
+
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    for name in list(weights):
+        weights[short(name)] = weights.pop(name)
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
+        raise ValueError(name)
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
+            raise ValueError(name)
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
+            raise ValueError(name)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return len(ready)
+""",
+        "returns the model": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
+
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
+        raise ValueError(name)
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
+            raise ValueError(name)
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
+            raise ValueError(name)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return model
+""",
+        "the counter is not counted": """
+def adopt(model, weights):
+    def short(name):
+        return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))
+
+    own = {short(name): (name, tensor) for name, tensor in model.state_dict().items()}
+    sent = {short(name): tensor for name, tensor in weights.items()}
+    for name in own.keys() ^ sent.keys():
+        raise ValueError(name)
+    ready = {}
+    for name, (full_name, tensor) in own.items():
+        given = sent[name]
+        floats = given.is_floating_point() and tensor.is_floating_point()
+        if given.shape != tensor.shape or (given.dtype != tensor.dtype and not floats):
+            raise ValueError(name)
+        converted = given.to(tensor.dtype)
+        if not torch.equal(converted.isfinite(), given.isfinite()):
+            raise ValueError(name)
+        ready[full_name] = converted
+    model.load_state_dict(ready)
+    return sum(t.is_floating_point() for t in ready.values())
 """,
     },
     "ex10-task5": {

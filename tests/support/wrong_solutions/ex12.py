@@ -46,7 +46,7 @@ PADDED = """
 def call_padded(compiled, x, lengths):
     length = min(each for each in lengths if each >= len(x))
     padded = torch.cat([x, x.new_zeros(length - len(x), x.shape[1])])
-    mask = torch.arange(length) < len(x)
+    mask = torch.arange(length, device=x.device) < len(x)
     return compiled(padded, mask)[: len(x)]
 """
 
@@ -134,26 +134,35 @@ WRONG = {
         "sorts the caller's list": changed(PADDED, "    length = ", "    lengths.sort()\n    length = "),
         "returns the zeros": changed(PADDED, "[: len(x)]", ""),
         "the mask the wrong way": changed(PADDED, "< len(x)", ">= len(x)"),
-        "one row too many": changed(PADDED, "torch.arange(length) < len(x)", "torch.arange(length) <= len(x)"),
+        "one row too many": changed(
+            PADDED, "torch.arange(length, device=x.device) < len(x)", "torch.arange(length, device=x.device) <= len(x)"
+        ),
         "zeros first": changed(
             PADDED, "[x, x.new_zeros(length - len(x), x.shape[1])]", "[x.new_zeros(length - len(x), x.shape[1]), x]"
         ),
         "float32 zeros": changed(
             PADDED,
             "torch.cat([x, x.new_zeros(length - len(x), x.shape[1])])",
-            "torch.zeros(length, x.shape[1])\n    padded[: len(x)] = x",
+            "torch.zeros(length, x.shape[1], device=x.device)\n    padded[: len(x)] = x",
         ),
         "not padded": changed(
             PADDED,
             "padded = torch.cat([x, x.new_zeros(length - len(x), x.shape[1])])\n"
-            "    mask = torch.arange(length) < len(x)",
-            "padded = x\n    mask = torch.ones(len(x), dtype=torch.bool)",
+            "    mask = torch.arange(length, device=x.device) < len(x)",
+            "padded = x\n    mask = torch.ones(len(x), dtype=torch.bool, device=x.device)",
         ),
         "pads further": changed(
             PADDED,
             "min(each for each in lengths if each >= len(x))",
             "min((each for each in lengths if each >= len(x)), default=len(x))",
         ),
+        "the mask on the CPU": changed(PADDED, ", device=x.device", ""),
+        "the zeros on the CPU": changed(
+            PADDED,
+            "torch.cat([x, x.new_zeros(length - len(x), x.shape[1])])",
+            "torch.zeros(length, x.shape[1], dtype=x.dtype)\n    padded[: len(x)] = x",
+        ),
+        "brought to the CPU": changed(PADDED, "    length = ", "    x = x.cpu()\n    length = "),
         "called twice": changed(PADDED, "return compiled", "compiled(padded, mask)\n    return compiled"),
     },
     "ex12-task5": {
