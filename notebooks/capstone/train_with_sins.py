@@ -1,4 +1,4 @@
-"""Trains a small network on handwritten digits. It runs on a CPU, and it has a dozen sins."""
+"""Train a small network on handwritten digits, on a CPU, with a dozen sins."""
 
 import time
 
