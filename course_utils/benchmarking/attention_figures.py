@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from course_utils.benchmarking.figure import INK, SERIES, new_figure, say_below
+from course_utils.benchmarking.figure import INK, SERIES, new_figure, over_lengths, say_below
 
 if TYPE_CHECKING:
     import torch
@@ -78,18 +78,14 @@ def plot_bytes_over_length(
     """
     figure, axes = new_figure(7.5, 4.0)
     for (name, n_bytes), dashes in zip(predicted.items(), ("-", "--", ":"), strict=False):
-        axes.loglog(lengths, [each / _MIB for each in n_bytes], dashes, color=INK, linewidth=1.2, label=name)
+        axes.plot(lengths, [each / _MIB for each in n_bytes], dashes, color=INK, linewidth=1.2, label=name)
     sentences = [f"From {lengths[0]:,} to {lengths[-1]:,} tokens, {lengths[-1] / lengths[0]:.0f} times as many:"]
     for (name, n_bytes), (colour, _), mark in zip(measured.items(), SERIES, _MARKS, strict=False):
-        axes.loglog(lengths, [each / _MIB for each in n_bytes], mark, color=colour, markersize=8, label=name)
+        axes.plot(lengths, [each / _MIB for each in n_bytes], mark, color=colour, markersize=8, label=name)
         sentences.append(
             f"{name}: {n_bytes[0] / _MIB:.2f} to {n_bytes[-1] / _MIB:.2f} MiB, {n_bytes[-1] / n_bytes[0]:.0f} times."
         )
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(lengths, [f"{length:,}" for length in lengths])
-    axes.minorticks_off()
-    axes.set_xlabel("tokens (log axis)")
-    axes.set_ylabel("MiB (log axis)")
+    over_lengths(axes, lengths, "tokens", "MiB")
     axes.set_title(title, color=INK, fontsize=11)
     axes.legend(frameon=False, fontsize=9)
     say_below("\n".join(sentences))

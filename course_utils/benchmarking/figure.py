@@ -7,6 +7,7 @@ hatch, a dash) always goes with them. Faces are white, so that figures stay read
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from course_utils.reporting.wrapped import wrapped
@@ -50,6 +51,23 @@ def dress(axes: Axes) -> Axes:
     axes.grid(visible=True, axis="both", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     return axes
+
+
+def over_lengths(axes: Axes, lengths: Sequence[int], xlabel: str, ylabel: str) -> None:
+    """Make both axes logarithmic, with a tick at each length and nowhere else on the lower one.
+
+    Args:
+        axes: what the series are drawn on.
+        lengths: numbers on the lower axis, usually doubling.
+        xlabel: what the lengths are; both labels get "(log axis)" behind them.
+        ylabel: what is drawn over the lengths, with its unit.
+    """
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(lengths, [f"{length:,}" for length in lengths])
+    axes.minorticks_off()
+    axes.set_xlabel(f"{xlabel} (log axis)")
+    axes.set_ylabel(f"{ylabel} (log axis)")
 
 
 def say_below(sentence: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from course_utils.benchmarking.figure import FACE, INK, SERIES, dress, new_figure, say_below
+from course_utils.benchmarking.figure import FACE, INK, SERIES, dress, new_figure, over_lengths, say_below
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,16 +38,12 @@ def plot_errors(
     ((simple_name, simple),) = too_simple.items()
     above_rule = above_simple = 0
     for (name, errors), (colour, _), mark in zip(measured.items(), SERIES, _MARKS, strict=False):
-        axes.loglog(lengths, errors, mark, color=colour, markersize=7, label=f"{name}: measured")
-        axes.loglog(lengths, allowed[name], "-", color=colour, linewidth=1.2, label=f"{name}: the rule allows")
+        axes.plot(lengths, errors, mark, color=colour, markersize=7, label=f"{name}: measured")
+        axes.plot(lengths, allowed[name], "-", color=colour, linewidth=1.2, label=f"{name}: the rule allows")
         above_rule += sum(error > limit for error, limit in zip(errors, allowed[name], strict=True))
         above_simple += sum(error > limit for error, limit in zip(errors, simple, strict=True))
-    axes.loglog(lengths, simple, ":", color=INK, linewidth=1.5, label=simple_name)
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(lengths, [f"{length:,}" for length in lengths])
-    axes.minorticks_off()
-    axes.set_xlabel("K, numbers in each sum (log axis)")
-    axes.set_ylabel("error (log axis)")
+    axes.plot(lengths, simple, ":", color=INK, linewidth=1.5, label=simple_name)
+    over_lengths(axes, lengths, "K, numbers in each sum", "error")
     axes.set_title(title, color=INK, fontsize=11)
     axes.legend(frameon=False, fontsize=9)
     points = sum(map(len, measured.values()))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import html
-import textwrap
 from dataclasses import dataclass
 from typing import Literal
+
+from course_utils.reporting.wrapped import wrapped
 
 Severity = Literal["error", "warning", "note"]
 
@@ -45,20 +46,11 @@ class Diagnosis:
         return [*rows, ("source", self.source)]
 
     def __str__(self) -> str:
-        head = f"{ICONS[self.severity]} {self.severity}: {self.what} ({self.code})"
-        lines = textwrap.wrap(head, 116, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+        lines = [wrapped(f"{self.severity}: {self.what} ({self.code})", f"{ICONS[self.severity]} ")]
         for name, text in self._rows():
-            if name == "command":  # never wrapped, so that it can be copied
-                lines.append(f"    {name:<9}{text}")
-                continue
-            lines += textwrap.wrap(
-                text,
-                116,
-                initial_indent=f"    {name:<9}",
-                subsequent_indent=" " * 13,
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
+            mark = f"    {name:<9}"
+            # a command is never wrapped, so that it can be copied
+            lines.append(mark + text if name == "command" else wrapped(text, mark))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

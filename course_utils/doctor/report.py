@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ from course_utils.doctor.rules.conditions import is_mac, macos_text
 from course_utils.doctor.snapshot import NONE, Snapshot
 from course_utils.reporting.results import TextResult
 from course_utils.reporting.tables import html_table, text_table
+from course_utils.reporting.wrapped import wrapped
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,11 +88,7 @@ class DoctorReport(TextResult):
         return rows
 
     def __str__(self) -> str:
-        lines = [
-            line
-            for text in self.headline
-            for line in textwrap.wrap(text, 116, subsequent_indent=" " * 15, break_on_hyphens=False)
-        ]
+        lines = [wrapped(text) for text in self.headline]
         mark = "[ok]" if self.all_well else "[!]" if self.mps_usable else "[x]"
         state = "usable" if self.mps_usable else "not usable"
         lines += [f"{mark} MPS is {state} here; {self._summary()}.", ""]

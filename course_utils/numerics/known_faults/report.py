@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import html
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from course_utils.data.known_faults import KnownFault, known_fault
 from course_utils.numerics.known_faults.asking import FaultAnswer, FaultState
 from course_utils.reporting.results import TextResult
 from course_utils.reporting.tables import LEFT
+from course_utils.reporting.wrapped import wrapped
 
 SCHEMA = 1
 # heading, and what it means
@@ -81,7 +81,8 @@ class KnownFaultsReport(TextResult):
         return f"{', '.join(counts)}; {self.seconds:.0f} s"
 
     def __str__(self) -> str:
-        lines = [self._title(), self._summary(), *(f"warning: {warning}" for warning in self.warnings)]
+        lines = [wrapped(self._title()), wrapped(self._summary())]
+        lines += [wrapped(f"warning: {warning}") for warning in self.warnings]
         for state, heading in HEADINGS.items():
             answers = self.of(state)
             if answers:
@@ -111,16 +112,11 @@ def _in_full(fault: KnownFault, answer: FaultAnswer) -> list[str]:
         ("do", fault.way_around),
         ("link", fault.link),
     )
-    lines = [f"  {fault.id}: {fault.title}"]
-    for name, text in rows:
-        lines += textwrap.wrap(
-            text, 116, initial_indent=f"    {name:<10}", subsequent_indent=" " * 14, break_on_hyphens=False
-        )
-    return lines
+    return [wrapped(f"{fault.id}: {fault.title}", "  "), *(wrapped(text, f"    {name:<10}") for name, text in rows)]
 
 
 def _in_a_line(fault: KnownFault, answer: FaultAnswer) -> str:
-    return f"  {fault.id}: {fault.title} ({_remark(fault, answer)})"
+    return wrapped(f"{fault.id}: {fault.title} ({_remark(fault, answer)})", "  * ")
 
 
 def _remark(fault: KnownFault, answer: FaultAnswer) -> str:
