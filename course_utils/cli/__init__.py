@@ -1,1 +1,1 @@
-"""The `course` command, one module for each subcommand; each has SUMMARY, add_arguments(parser) and run(arguments)."""
+"""The `course` command, one module for each subcommand; each has add_arguments(parser) and run(arguments)."""

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from course_utils.auditing import Audit
     from course_utils.operators import OperatorVerdict
 
-SUMMARY = "find the operators of a model's step that MPS lacks or may refuse, on any machine"
 LOSSES = ("cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "binary_cross_entropy_with_logits")
 _OF_CLASSES = ("cross_entropy", "nll_loss")
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from course_utils.benchmarking.measurement import Comparison
     from course_utils.benchmarking.workloads import Workload
 
-SUMMARY = "measure the course's workloads on this machine's devices"
 INTERRUPTED = 130
 # sides of the matrices that show from which size on a GPU wins
 SWEEP_SIZES = (64, 128, 256, 512, 1024, 2048)

@@ -11,7 +11,6 @@ from course_utils.cli.usage import UsageError, require_course
 from course_utils.data.package import VERSION
 from course_utils.reporting.units import format_bytes
 
-SUMMARY = "pack the students' archive: lessons, exercises and tools, without solutions and hidden tests"
 DEFAULT_OUTPUT = f"pytorch-apple-silicon-course-{VERSION}.zip"
 
 

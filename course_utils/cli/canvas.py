@@ -8,8 +8,6 @@ from pathlib import Path
 from course_utils.cli.return_feedback import add_gradebook_argument, find_results, require_folder, writes
 from course_utils.cli.usage import UsageError
 
-SUMMARY = "write the points of a class as a CSV file for Canvas's gradebook"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""

@@ -19,8 +19,6 @@ from course_utils.exercises.notebook import Cell, UnreadableNotebookError, parse
 if TYPE_CHECKING:
     from course_utils.exercises.runner import PracticeResult
 
-SUMMARY = "run the visible checks of an exercise: which task passed, yours against expected"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
@@ -142,13 +140,11 @@ def next_step(exercise: Exercise, result: PracticeResult, doubts: list[str], nam
         doubts: why the file may not be what it should be.
         names: all exercises, in their order.
     """
-    from course_utils.exercises.progress import unsolved
-
     number = exercise.name[:2]
     if doubts:
         return f"see to that, save, and run `course check {number}` again"
     if not result.passed:
-        first = next(iter(unsolved(result)), "") or result.stopped or "a cell that raised"
+        first = next(iter(result.unsolved), "") or result.stopped or "a cell that raised"
         return f"{first}; change its cell, save, and run `course check {number}` again"
     later = [name for name in names if name > exercise.name]
     after = f", then go on with lesson {later[0][:2]}: `course lab {later[0][:2]}`" if later else ""

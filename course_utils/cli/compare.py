@@ -16,7 +16,6 @@ from course_utils.reporting.near_names import suggest
 if TYPE_CHECKING:
     import torch
 
-SUMMARY = "compare a model's numbers on a device with a higher-precision reference on the CPU"
 DTYPES = ("float32", "float16", "bfloat16", "float64")
 
 

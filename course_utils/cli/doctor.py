@@ -14,8 +14,6 @@ from course_utils.reporting.files import write_file
 if TYPE_CHECKING:
     from course_utils.doctor import Snapshot
 
-SUMMARY = "say why this machine can or cannot use MPS, and what to do"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""

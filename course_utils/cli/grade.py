@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from course_utils.grading.running.cluster import Cluster
     from course_utils.sandbox.limits import Limits
 
-SUMMARY = "grade a class: student code in a sandbox, checks outside it, one row for each student"
 INTERRUPTED = 130
 MOST_WORKERS = 1024
 

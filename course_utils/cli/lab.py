@@ -12,8 +12,6 @@ from course_utils.cli.usage import UsageError, require_course
 from course_utils.exercises.course import lesson_paths
 from course_utils.exercises.progress import next_lesson, read_progress
 
-SUMMARY = "open JupyterLab on the next unfinished lesson, or on another one"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""

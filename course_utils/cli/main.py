@@ -13,34 +13,56 @@ import importlib
 import io
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from course_utils.cli.usage import UsageError
 from course_utils.data.package import VERSION
 
-# command -> its module beside this one; only the module of the command that was asked for is loaded
+
+@dataclass(frozen=True)
+class Command:
+    """A subcommand.
+
+    Args:
+        module: the module beside this one; only that of the command that was asked for is loaded.
+        summary: what it does, in one line of the help.
+    """
+
+    module: str
+    summary: str
+
+
 COMMANDS = {
-    "doctor": "doctor",
-    "start": "start",
-    "lab": "lab",
-    "check": "check",
-    "bench": "bench",
-    "audit": "audit",
-    "memory": "memory",
-    "compare": "compare",
-    "report": "report",
-    "progress": "progress",
-    "solution": "solution",
-    "submit": "submit",
-    "release": "release",
-    "bundle": "bundle",
-    "grade": "grade",
-    "return": "return_feedback",
-    "canvas": "canvas",
+    "doctor": Command("doctor", "say why this machine can or cannot use MPS, and what to do"),
+    "start": Command("start", "lay out lessons and exercises in a folder of yours"),
+    "lab": Command("lab", "open JupyterLab on the next unfinished lesson, or on another one"),
+    "check": Command("check", "run the visible checks of an exercise: which task passed, yours against expected"),
+    "bench": Command("bench", "measure the course's workloads on this machine's devices"),
+    "audit": Command("audit", "find the operators of a model's step that MPS lacks or may refuse, on any machine"),
+    "memory": Command("memory", "estimate whether a model fits into a Mac's memory, or explain a text about memory"),
+    "compare": Command("compare", "compare a model's numbers on a device with a higher-precision reference on the CPU"),
+    "report": Command(
+        "report", "pack what this machine is, which faults it has and how fast it is into one archive to send"
+    ),
+    "progress": Command(
+        "progress", "show which exercises are solved, what to do next, and how well you predict; runs only what changed"
+    ),
+    "solution": Command(
+        "solution", "open the explained solution of an exercise in JupyterLab, once the exercise is solved"
+    ),
+    "submit": Command("submit", "make the file to hand in from your notebook, and say what is not solved yet"),
+    "release": Command("release", "examine the instructor's exercises and make the students' notebooks from them"),
+    "bundle": Command(
+        "bundle", "pack the students' archive: lessons, exercises and tools, without solutions and hidden tests"
+    ),
+    "grade": Command("grade", "grade a class: student code in a sandbox, checks outside it, one row for each student"),
+    "return": Command("return_feedback", "pack the feedback of a class into one zip: a page for each student"),
+    "canvas": Command("canvas", "write the points of a class as a CSV file for Canvas's gradebook"),
 }
 
 
 def build_parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    """Build the parser of all commands, or of the one that the first word names."""
+    """Build the parser of all commands; the one that is asked for gets its arguments."""
     parser = argparse.ArgumentParser(
         prog="course",
         exit_on_error=False,
@@ -51,14 +73,15 @@ def build_parser(words: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"course {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
-        module = importlib.import_module(f"course_utils.cli.{COMMANDS[name]}")
-        summary = module.SUMMARY
-        command = commands.add_parser(
-            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", exit_on_error=False
-        )
-        module.add_arguments(command)
-        command.set_defaults(run=module.run)
+    # no option of `course` itself takes a value, so the first word without a dash is the command
+    asked_for = next((word for word in words if not word.startswith("-")), None)
+    for name, about in COMMANDS.items():
+        described = f"{about.summary[0].upper()}{about.summary[1:]}."
+        command = commands.add_parser(name, help=about.summary, description=described, exit_on_error=False)
+        if name == asked_for:
+            module = importlib.import_module(f"course_utils.cli.{about.module}")
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
     return parser
 
 

@@ -13,7 +13,6 @@ from course_utils.memory.settings import MODES, OPTIMIZERS
 if TYPE_CHECKING:
     from course_utils.memory.fit import Fit
 
-SUMMARY = "estimate whether a model fits into a Mac's memory, or explain a text about memory"
 DTYPES = ("float32", "float16", "bfloat16")
 
 

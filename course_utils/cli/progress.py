@@ -9,8 +9,6 @@ import sys
 from course_utils.cli.arguments import positive_number
 from course_utils.cli.usage import UsageError, require_course
 
-SUMMARY = "show which exercises are solved, what to do next, and how well you predict; runs only what changed"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""

@@ -13,8 +13,6 @@ from course_utils.cli.arguments import positive_number
 from course_utils.cli.usage import UsageError, require_course
 from course_utils.exercises.course import exercise_names, find_exercise
 
-SUMMARY = "examine the instructor's exercises and make the students' notebooks from them"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""

@@ -15,7 +15,6 @@ from course_utils.cli.usage import UsageError
 if TYPE_CHECKING:
     from course_utils.reporting.steps import Step, StepEnd
 
-SUMMARY = "pack what this machine is, which faults it has and how fast it is into one archive to send"
 DEFAULT_OUTPUT = "course-report.zip"
 STEPS = ("doctor", "known", "bench")
 INTERRUPTED = 130

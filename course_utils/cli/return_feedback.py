@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from course_utils.grading.counted_results import CountedResults
     from course_utils.grading.reading.submission import Submission
 
-SUMMARY = "pack the feedback of a class into one zip: a page for each student"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""

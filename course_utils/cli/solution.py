@@ -9,8 +9,6 @@ from course_utils.cli.lab import add_server_arguments, become_lab
 from course_utils.cli.usage import UsageError, require_exercise
 from course_utils.exercises.course import Exercise
 
-SUMMARY = "open the explained solution of an exercise in JupyterLab, once the exercise is solved"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
@@ -29,8 +27,6 @@ def what_is_unsolved(root: Path, exercise: Exercise) -> str:
     """
     from course_utils.exercises.known_results import check_and_remember, recall
     from course_utils.exercises.notebook import UnreadableNotebookError, read_cells
-    from course_utils.exercises.progress import unsolved
-
     if not exercise.released.is_file():
         return "there is no notebook of yours"
     try:
@@ -40,7 +36,7 @@ def what_is_unsolved(root: Path, exercise: Exercise) -> str:
     result = recall(root, exercise.name, cells) or check_and_remember(root, exercise, cells, timeout_s=120.0)
     if result.passed:
         return ""
-    return result.stopped or next(iter(unsolved(result)), "no check gave a verdict")
+    return result.stopped or next(iter(result.unsolved), "no check gave a verdict")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,8 +9,6 @@ from course_utils.cli.usage import UsageError
 from course_utils.exercises.course import is_course_root
 from course_utils.exercises.reader_files import lay_out, reader_files
 
-SUMMARY = "lay out lessons and exercises in a folder of yours"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""

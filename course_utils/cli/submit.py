@@ -12,8 +12,6 @@ from course_utils.exercises.course import find_course_root, find_exercise
 from course_utils.exercises.hand_in import FOLDER, file_name, find_warnings, without_outputs, write_notebook
 from course_utils.exercises.notebook import read_cells
 
-SUMMARY = "make the file to hand in from your notebook, and say what is not solved yet"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
@@ -41,8 +39,6 @@ def run(arguments: argparse.Namespace) -> int:
     except (FileNotFoundError, LookupError, ValueError) as error:
         raise UsageError(error.args[0]) from error
     from course_utils.exercises.known_results import check_and_remember, recall
-    from course_utils.exercises.progress import unsolved
-
     result = recall(root, exercise.name, cells)
     if result is None:
         result = check_and_remember(root, exercise, cells, timeout_s=arguments.timeout)
@@ -52,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         size_bytes = write_notebook(without_outputs(notebook), target)
     except OSError as error:
         raise UsageError(f"{target} cannot be written: {error.strerror or error}") from error
-    for line in unsolved(result):
+    for line in result.unsolved:
         print(f"not yet  {line}")
     doubts, _ = find_doubts(cells, exercise.released)
     for warning in (*find_warnings(cells, size_bytes), *([result.stopped] if result.stopped else []), *doubts):

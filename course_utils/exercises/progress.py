@@ -75,7 +75,7 @@ class ExerciseProgress:
             return f"solved; hand it in: course submit {self.name[:2]}"
         if self.result.stopped:
             return self.result.stopped
-        return unsolved(self.result)[0]
+        return self.result.unsolved[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -88,23 +88,6 @@ class ExerciseProgress:
             "max_points": self.max_points,
             "next": self.next_step,
         }
-
-
-def unsolved(result: PracticeResult) -> tuple[str, ...]:
-    """Return what is not solved: for each such task its first check not passed; then checks without a verdict."""
-    lines = []
-    for task in result.tasks:
-        failed = [outcome for outcome in task.outcomes if not outcome.passed]
-        if failed:
-            unwritten = failed[0].failure is Failure.NOT_WRITTEN
-            lines.append(f"task {task.task}: {'not written yet' if unwritten else failed[0].title}")
-    return (
-        *lines,
-        *(
-            f"run again the cell {grade_id}, which gave no verdict; it has to be a code cell"
-            for grade_id in result.unchecked
-        ),
-    )
 
 
 @dataclass(frozen=True, repr=False)

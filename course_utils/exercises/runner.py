@@ -18,7 +18,7 @@ from threading import Timer
 from typing import Any
 
 from course_utils.exercises.notebook import Cell
-from course_utils.exercises.outcome import Report, read_report
+from course_utils.exercises.outcome import Failure, Report, read_report
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,21 @@ class PracticeResult:
     def passed(self) -> bool:
         """True when every check cell ran and every task in it passed."""
         return bool(self.tasks) and not self.unchecked and all(task.passed for task in self.tasks)
+
+    @property
+    def unsolved(self) -> tuple[str, ...]:
+        """What is not solved: for each such task its first check not passed; then checks without a verdict."""
+        lines = []
+        for task in self.tasks:
+            failed = [outcome for outcome in task.outcomes if not outcome.passed]
+            if failed:
+                unwritten = failed[0].failure is Failure.NOT_WRITTEN
+                lines.append(f"task {task.task}: {'not written yet' if unwritten else failed[0].title}")
+        lines += [
+            f"run again the cell {grade_id}, which gave no verdict; it has to be a code cell"
+            for grade_id in self.unchecked
+        ]
+        return tuple(lines)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import urllib.parse
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -45,6 +44,8 @@ class JupyterServer:
         Raises:
             OSError: when nobody answers.
         """
+        import urllib.request  # brings TLS, and most readers of a file have no server to ask
+
         request = urllib.request.Request(
             urllib.parse.urljoin(self.url, "api/sessions"), headers={"Authorization": f"token {self.token}"}
         )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
-import platform
 from dataclasses import dataclass
 from functools import cache
 
@@ -31,6 +29,9 @@ class RuntimeVersions:
 @cache
 def runtime_versions() -> RuntimeVersions:
     """Return the versions of this process; torch is not loaded for it."""
+    import importlib.metadata
+    import platform
+
     try:
         torch_version = importlib.metadata.version("torch")
     except importlib.metadata.PackageNotFoundError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import secrets
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -29,7 +28,7 @@ def write_file(path: str | Path, content: str | bytes, *, dir_fd: int | None = N
         OSError: when the folder cannot be written; nothing is left behind.
     """
     target = Path(path)
-    new = target.with_name(f".{secrets.token_hex(8)}.new")
+    new = target.with_name(f".{os.urandom(8).hex()}.new")
     # O_EXCL: a new file, never one that somebody else made or linked to
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644, dir_fd=dir_fd)
     try:
