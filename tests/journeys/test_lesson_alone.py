@@ -1,9 +1,15 @@
 """A lesson opened alone: one notebook in an empty folder, the course from its wheel, no clone, an empty home.
 
 So it is in Colab and in a folder of the reader's own. Bubblewrap hides the clone, this user's home and the network.
+
+Three lessons run so. Of the others `tests/rehearsal/test_lessons.py` shows that they run in an empty folder, and a test
+below that they import nothing but what comes with the package.
 """
 
+import ast
+import importlib.metadata
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -31,7 +37,9 @@ for name in sys.argv[1:]:
         print(json.dumps([path.stem, error.ename, error.evalue]))
 """
 
-pytestmark = [pytest.mark.needs_sandbox, pytest.mark.slow]
+pytestmark = pytest.mark.slow
+LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+BRINGS = re.compile(r"bring_files\(\"(\w+)\"\)")
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +76,7 @@ def run_alone(folder, names, package=None):
     return {name: (error, value) for name, error, value in ended}
 
 
+@pytest.mark.needs_sandbox
 def test_lessons_run_alone(package, tmp_path):
     """With the package alone every cell runs, and the capstone's script lies beside the notebook afterwards."""
     ended = run_alone(tmp_path, ALONE, package)
@@ -76,6 +85,7 @@ def test_lessons_run_alone(package, tmp_path):
     assert (tmp_path / "15_capstone" / "capstone" / "train_with_sins.py").is_file()
 
 
+@pytest.mark.needs_sandbox
 def test_without_the_package_a_lesson_says_what_to_install(tmp_path):
     """The first code cell ends in one line that names `make lab` and `pip install`."""
     (ended,) = run_alone(tmp_path, ["15_capstone"]).values()
@@ -84,3 +94,55 @@ def test_without_the_package_a_lesson_says_what_to_install(tmp_path):
     assert "\n" not in ended[1]
     assert "make lab" in ended[1]
     assert "pip install" in ended[1]
+
+
+def spelled(name):
+    """Return a distribution's name as an index spells it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def installed_with(distribution):
+    """Return the names of a distribution and of all that pip installs with it."""
+    known, left = set(), [distribution]
+    while left:
+        name = spelled(left.pop())
+        if name in known:
+            continue
+        known.add(name)
+        try:
+            wanted = importlib.metadata.requires(name) or []
+        except importlib.metadata.PackageNotFoundError:  # for another system
+            continue
+        left += [re.match(r"[\w.-]+", line)[0] for line in wanted if "extra ==" not in line]
+    return known
+
+
+def imported_by(source):
+    """Return the top-level names that code imports."""
+    nodes = list(ast.walk(ast.parse(source)))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {name.partition(".")[0] for name in names}
+
+
+def says_how_to_install(source, name):
+    """Return whether a cell looks for a module before it imports it, and names the command that brings it."""
+    return "find_spec(" in source and re.search(rf"pip install [\w ]*\b{name}\b", source) is not None
+
+
+def test_every_lesson_imports_what_comes_with_the_package():
+    """Python, the package, what pip installs with it, what the lesson brings along; else it says what to install."""
+    brought = installed_with("pytorch-apple-silicon-course")
+    homes = importlib.metadata.packages_distributions()
+    foreign = []
+    for path in found(LESSONS):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        folders = set(BRINGS.findall("\n".join(code)))
+        imported = [(name, source) for source in code for name in imported_by(source)]
+        for name, source in found(imported):
+            known = name in sys.stdlib_module_names or name in folders | {"course_utils"}
+            if not known and not brought & {spelled(home) for home in homes.get(name, ())}:
+                foreign += [] if says_how_to_install(source, name) else [(path.stem, name)]
+
+    assert foreign == []

@@ -187,7 +187,6 @@ def run_cells(cells: list[tuple[str, str]], folder: Path, namespace: dict[str, A
     """Run code cells until one raises, with the working directory, the import path and the `__main__` of a notebook."""
     runs: list[CellRun] = []
     threads = torch.get_num_threads()
-    beside = {path.name for path in folder.iterdir() if path.is_dir()}  # what lessons import from their folder
     with (
         contextlib.chdir(folder),
         mock.patch.object(sys, "path", [str(folder), *sys.path]),
@@ -202,6 +201,7 @@ def run_cells(cells: list[tuple[str, str]], folder: Path, namespace: dict[str, A
         finally:
             sys.modules["__main__"] = main
             torch.set_num_threads(threads)
+            beside = {path.name for path in folder.iterdir() if path.is_dir()}  # what lessons import from their folder
             for module in set(sys.modules) - modules:
                 if module.partition(".")[0] in beside:
                     del sys.modules[module]

@@ -1,5 +1,7 @@
 """Fillings of lesson 11."""
 
+SHORTER = {"l11-train": ("train(model, steps=700)", "train(model, steps=100)")}
+
 FILLED = {
     "l11-predict1": 'predict("loss of a model that knows nothing", 4.2, "nats")',
     "l11-predict2": 'predict("weights that training keeps for 1024 tokens", 16, "MiB")',
