@@ -1,6 +1,6 @@
 # Two commands start everything, each on its own and from a fresh clone:
 #     make lab     JupyterLab on the next unfinished lesson, at first 00
-#     make test    all tests: units, notebooks, exercises
+#     make test    all tests: units, lessons, exercises
 # And the course as a web page, in build/site:
 #     make site    runs every lesson once; SITE_EXECUTE=off make site does not
 # `make instructor` installs what grading needs. Each installs what is missing into the same environment, once.
@@ -34,7 +34,7 @@ instructor:
 test:
 	@test -d tests || { echo "This archive for students has no tests; clone the repository to run them." >&2; exit 2; }
 	$(SET_UP)
-	@$(RUN) OMP_NUM_THREADS=1 python -m pytest tests notebooks solutions --nbval-lax --nbval-current-env -n 2 --dist loadscope --no-loadscope-reorder $(PYTEST_ARGS)
+	@$(RUN) OMP_NUM_THREADS=1 python -m pytest tests notebooks --nbval-lax --nbval-current-env -n 2 --dist loadscope --no-loadscope-reorder $(PYTEST_ARGS)
 
 site:
 	$(SET_UP)
