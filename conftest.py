@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from collections.abc import Iterator
@@ -17,6 +18,17 @@ if TYPE_CHECKING:
 WANTS_MPS = "wants-mps"
 # inductor believes the processor's flags, and compiles no test programs for them (half a minute on two cores)
 os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
+
+
+# Python's collector looks at all that torch has loaded again and again, a tenth of the time of all tests: not while
+# tests are collected, and afterwards at what came later
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector begin, with what the tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 @cache
