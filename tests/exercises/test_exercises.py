@@ -1,7 +1,6 @@
 """Exercises: solutions pass, starters do not, wrong solutions lose their own points, releases are fresh and clean."""
 
 import functools
-import json
 import re
 
 import pytest
@@ -9,19 +8,10 @@ from support import submissions
 from support.found import found
 from support.variants import HIDDEN, judge_all, table, variants
 
-from course_utils.exercises.notebook import read_cells
-from course_utils.exercises.runner import PracticeResult, run_checks
 from course_utils.grading.assignment import bound_names
 from course_utils.grading.releasing.release import generate, source_names
 
 pytestmark = pytest.mark.slow
-
-
-def run_with_hidden_checks(name, code, folder) -> PracticeResult:
-    """Run the instructor's notebook, hidden checks included, with other code in its solution cells."""
-    path = folder / f"{name}.ipynb"
-    path.write_text(json.dumps(submissions.with_code(submissions.source_notebook(name), code)), encoding="utf-8")
-    return run_checks(name, read_cells(path), folder=folder)
 
 
 @functools.cache
@@ -32,22 +22,24 @@ def starters(name):
 
 
 @pytest.mark.parametrize("name", submissions.EXERCISES)
-def test_solution_passes_every_check(name, tmp_path):
+def test_solution_passes_every_check(name):
     """The instructor's solution passes all checks, hidden ones included, and no cell raises."""
-    result = run_with_hidden_checks(name, {}, tmp_path)
+    judged = judge_all(name)
+    failed = [f"{task.task}: {outcome}" for task in judged.solved for outcome in task.outcomes if not outcome.passed]
 
-    assert result.passed, str(result)
-    assert result.warnings == ()
-    assert [task.points for task in result.tasks] == [task.max_points for task in result.tasks]
+    assert failed == []
+    assert judged.errors == ()
+    assert [task.points for task in judged.solved] == [task.max_points for task in judged.solved]
+    assert len(judged.solved) == len(submissions.check_cells(submissions.source_notebook(name)))
 
 
 @pytest.mark.parametrize("name", submissions.EXERCISES)
-def test_untouched_release_fails_every_task(name, tmp_path):
+def test_untouched_release_fails_every_task(name):
     """The untouched starter earns nothing: every check of every task fails, hidden ones included."""
-    result = run_with_hidden_checks(name, starters(name), tmp_path)
+    untouched = judge_all(name).untouched
 
-    assert len(result.tasks) == len(submissions.check_cells(submissions.source_notebook(name)))
-    for task in result.tasks:
+    assert len(untouched) == len(submissions.check_cells(submissions.source_notebook(name)))
+    for task in untouched:
         passed = [outcome.title for outcome in task.outcomes if outcome.passed]
         assert passed == [], f"{name}, task {task.task}: the starter passes {passed}; check something it cannot do"
         assert task.points == 0
@@ -71,7 +63,7 @@ SHARE_THAT_SLIPS = 0.05
 @pytest.mark.parametrize("variant", [one for one in ALL if one.kind == "wrong"], ids=str)
 def test_wrong_solution_loses_points(variant):
     """A plausible wrong solution loses points of its task."""
-    judged = judge_all(variant.exercise)[0][variant]
+    judged = judge_all(variant.exercise).variants[variant]
 
     assert not all(outcome.passed for outcome in (*judged.visible, *judged.hidden))
 
@@ -79,7 +71,7 @@ def test_wrong_solution_loses_points(variant):
 @pytest.mark.parametrize("variant", [one for one in ALL if one.kind == "right"], ids=str)
 def test_right_solution_passes_every_check(variant):
     """A right solution in another person's style passes the visible and the hidden checks."""
-    judged = judge_all(variant.exercise)[0][variant]
+    judged = judge_all(variant.exercise).variants[variant]
 
     failed = [outcome for outcome in (*judged.visible, *judged.hidden) if not outcome.passed]
     assert failed == [], "\n".join(map(str, failed))
@@ -88,7 +80,7 @@ def test_right_solution_passes_every_check(variant):
 @pytest.mark.parametrize("name", submissions.EXERCISES)
 def test_visible_checks_find_what_is_wrong(name):
     """At most one in twenty wrong solutions passes the visible checks, and none the hidden ones."""
-    judged = {variant: one for variant, one in judge_all(name)[0].items() if variant.kind == "wrong"}
+    judged = {variant: one for variant, one in judge_all(name).variants.items() if variant.kind == "wrong"}
 
     slipped = [str(variant) for variant, one in judged.items() if all(outcome.passed for outcome in one.visible)]
     assert len(slipped) <= SHARE_THAT_SLIPS * len(found(judged)), slipped
@@ -109,7 +101,7 @@ def test_variants_touch_no_other_task(name):
         assert set(starter[variant.grade_id]) <= bound, str(variant)
         assert not others & bound, str(variant)
 
-    assert judge_all(name)[1] == ()
+    assert judge_all(name).broken == ()
 
 
 @pytest.mark.parametrize("name", submissions.EXERCISES)
