@@ -79,5 +79,7 @@ if ! "$venv/bin/python" -c 'import importlib.metadata as m; m.version("torch"); 
     fi
 fi
 echo "Installing the course and what it needs ($purpose) into $venv (torch is large: a few minutes)"
-"$venv/bin/python" -m pip install --quiet --editable "$root$extras"
+# jsonschema 4.25 builds 38 parsers when it is imported: two seconds of every start of JupyterLab, nbgrader and Sphinx
+# (python-jsonschema #1428). An environment of the reader's own keeps what it has
+"$venv/bin/python" -m pip install --quiet --editable "$root$extras" "jsonschema<4.25"
 touch "$venv/.course-$purpose"

@@ -9,6 +9,9 @@ import pytest
 
 WCAG_21_AA = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}}
 
+# what depends on the style sheet alone, and takes most of the time of a long page
+COLOURS = ("color-contrast", "link-in-text-block")
+
 
 def missing():
     """Say why no browser can be started here; empty when one can."""
@@ -48,19 +51,20 @@ def browser():
         started.close()
 
 
-def violations(page, *, without=None, only=None):
+def violations(page, *, without=(), only=()):
     """Return what axe-core finds against WCAG 2.1 A and AA on an open page, one line for each element.
 
     Args:
         page: the page.
-        without: a rule to leave out, such as "color-contrast".
-        only: the one rule to ask, such as "color-contrast"; all when None.
+        without: rules to leave out, such as `COLOURS`.
+        only: the rules to ask; all when empty.
     """
     from axe_playwright_python.sync_playwright import Axe
 
     # the rules run in the page, whose policy allows no script; the test's context sets it aside
-    asked = {"runOnly": {"type": "rule", "values": [only]}} if only else WCAG_21_AA
-    found = Axe().run(page, options=asked | ({"rules": {without: {"enabled": False}}} if without else {})).response
+    asked = {"runOnly": {"type": "rule", "values": list(only)}} if only else WCAG_21_AA
+    left_out = {"rules": {rule: {"enabled": False} for rule in without}}
+    found = Axe().run(page, options=asked | left_out).response
     return [
         f"{rule['id']}: {node['html'][:120]} ({node.get('failureSummary', '')})"
         for rule in found["violations"]
