@@ -27,6 +27,7 @@ def what_is_unsolved(root: Path, exercise: Exercise) -> str:
     """
     from course_utils.exercises.known_results import check_and_remember, recall
     from course_utils.exercises.notebook import UnreadableNotebookError, read_cells
+
     if not exercise.released.is_file():
         return "there is no notebook of yours"
     try:

@@ -39,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     except (FileNotFoundError, LookupError, ValueError) as error:
         raise UsageError(error.args[0]) from error
     from course_utils.exercises.known_results import check_and_remember, recall
+
     result = recall(root, exercise.name, cells)
     if result is None:
         result = check_and_remember(root, exercise, cells, timeout_s=arguments.timeout)
