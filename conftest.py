@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import json
 import os
@@ -21,8 +22,9 @@ os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 
 
 # Python's collector looks at all that torch has loaded again and again, a tenth of the time of all tests: not while
-# tests are collected, and afterwards at what came later
+# tests are collected, afterwards at what came later, and at the end not once more
 gc.disable()
+atexit.register(gc.freeze)
 
 
 def pytest_collection_finish() -> None:

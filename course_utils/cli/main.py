@@ -9,6 +9,8 @@ when it runs, so that `course --help` answers at once.
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import importlib
 import io
 import sys
@@ -102,6 +104,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code.
     """
     _escape_what_cannot_be_shown()
+    if arguments is None:
+        # the process ends with the command: nothing of torch has to be collected one by one before
+        atexit.register(gc.freeze)
     words = sys.argv[1:] if arguments is None else arguments
     try:
         parsed = build_parser(words).parse_args(words)
