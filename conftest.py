@@ -6,7 +6,7 @@ import atexit
 import gc
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,16 +21,18 @@ WANTS_MPS = "wants-mps"
 os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 
 
-# Python's collector looks at all that torch has loaded again and again, a tenth of the time of all tests: not while
-# tests are collected, afterwards at what came later, and at the end not once more
-gc.disable()
-atexit.register(gc.freeze)
+atexit.register(gc.freeze)  # torch is not collected object by object before a worker ends
 
 
-def pytest_collection_finish() -> None:
-    """Let the collector begin, with what the tests make."""
-    gc.freeze()
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Let Python's collector look at what tests make, and not again and again at all that torch has loaded."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @cache
