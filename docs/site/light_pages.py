@@ -2,8 +2,9 @@
 
 The theme brings a style sheet for every part that it could show, and a megabyte and a half of icons as a script; the
 pages show a few of either. When the build is finished, style rules whose classes occur on no page go; the dozen icons
-that the pages use come from style.css; the index of all words loads on the page of results only, and figures when they
-are seen. The arrows of the table of contents get a name (WCAG 2.1, rule "summary-name" of axe-core).
+that the pages use come from style.css, and rules that draw others go; the index of all words loads on the page of
+results only, and figures when they are seen. The arrows of the table of contents get a name (WCAG 2.1, rule
+"summary-name" of axe-core).
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ addEventListener("beforeprint", () => document.querySelectorAll("img").forEach((
 </script>
 """
 _FONT = re.compile(r"@font-face\s*\{[^}]*Font ?\\? ?Awesome[^}]*\}")
+# by these names the theme's rules ask for that font
+_ICON_FONT = re.compile(r"--fa-font-|Font ?\\? ?Awesome")
 
 
 def words_of(text: str) -> set[str]:
@@ -47,7 +50,10 @@ def _kept(rules: list[Any], words: set[str]) -> list[str]:
     for rule in rules:
         if rule.type == "qualified-rule":
             selectors = [each for each in _selectors(rule.prelude) if _may_match(each, words)]
-            found += [f"{','.join(selectors)}{{{tinycss2.serialize(rule.content)}}}"] if selectors else []
+            declared = tinycss2.serialize(rule.content)
+            # a sign in a font that is not loaded would be an empty box
+            draws = "content:" in declared and _ICON_FONT.search(declared)
+            found += [f"{','.join(selectors)}{{{declared}}}"] if selectors and not draws else []
         elif rule.type == "at-rule" and rule.lower_at_keyword in CONDITIONAL and rule.content is not None:
             inner = _kept(tinycss2.parse_rule_list(rule.content, skip_comments=True, skip_whitespace=True), words)
             found += [f"@{rule.at_keyword}{tinycss2.serialize(rule.prelude)}{{{''.join(inner)}}}"] if inner else []
