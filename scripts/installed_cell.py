@@ -27,7 +27,8 @@ course = {requirement}
 missing = importlib.util.find_spec("course_utils") is None
 if missing and "google.colab" in sys.modules:
     # --no-deps: Colab has torch and what else lessons need, and JupyterLab would disturb it
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", course]
+    options = ["--quiet", "--disable-pip-version-check", "--no-deps"]
+    pip = [sys.executable, "-m", "pip", "install", *options, course]
     missing = subprocess.run(pip, check=False).returncode != 0
 """
 _WITHOUT = """\
