@@ -114,12 +114,12 @@ def find_doubts(cells: tuple[Cell, ...], notebook: Path) -> tuple[list[str], boo
     Returns:
         The doubts, one sentence each; and whether every task has a check that counts.
     """
-    from course_utils.exercises.saved import deleted_checks, unsaved_run
+    from course_utils.exercises.saved import deleted_checks, newer_checkpoint, unsaved_run
 
     lost = lost_cells(cells)
     gone = [check for check in deleted_checks(cells) if check not in lost]
     editor = editor_of(parse_notebook(notebook.read_bytes(), str(notebook)))
-    found = [unsaved_run(notebook), about_lost(lost, editor), *map(without_check, gone)]
+    found = [unsaved_run(notebook), newer_checkpoint(notebook), about_lost(lost, editor), *map(without_check, gone)]
     return [doubt for doubt in found if doubt], not lost and not gone
 
 

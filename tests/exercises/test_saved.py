@@ -14,7 +14,7 @@ from course_utils.exercises.course import Exercise
 from course_utils.exercises.notebook import Cell
 from course_utils.exercises.outcome import Failure, Outcome, Report
 from course_utils.exercises.runner import PracticeResult
-from course_utils.exercises.saved import deleted_checks, running_servers, unsaved_run
+from course_utils.exercises.saved import deleted_checks, newer_checkpoint, running_servers, unsaved_run
 
 TOKEN = "secret"
 SAVED_S = 1_750_000_000
@@ -101,6 +101,35 @@ def test_servers_that_cannot_be_asked_are_passed_over(server, notebook, tmp_path
 
     assert "Ctrl+S" in unsaved_run(notebook, tmp_path)
     assert [one.url for one in running_servers(tmp_path) if "192" in one.url] == []
+
+
+@pytest.mark.parametrize(("state", "said"), [("busy", True), ("idle", False), ("starting", False)])
+def test_cells_that_run_now_are_said(server, notebook, tmp_path, monkeypatch, state, said):
+    """A kernel that is busy now has something to save, whenever it last spoke; one of another session hides it not."""
+    busy = session("exercises/04.ipynb", -60)
+    busy["kernel"]["execution_state"] = state
+    monkeypatch.setattr(Sessions, "rows", (session("exercises/04.ipynb", -50), busy))
+    list_server(tmp_path, server.server_port, tmp_path / "course")
+
+    assert bool(unsaved_run(notebook, tmp_path)) is said
+
+
+@pytest.mark.parametrize(
+    ("after_s", "content", "said"), [(600, "new", True), (600, "{}", False), (-600, "old", False), (1, "new", False)]
+)
+def test_a_checkpoint_that_is_newer_is_said(notebook, after_s, content, said):
+    """An older copy in place of what was saved in JupyterLab; a checkpoint of before an autosave is none."""
+    checkpoint = notebook.parent / ".ipynb_checkpoints" / "04-checkpoint.ipynb"
+    checkpoint.parent.mkdir()
+    checkpoint.write_text(content)
+    os.utime(checkpoint, (SAVED_S + after_s, SAVED_S + after_s))
+
+    assert bool(newer_checkpoint(notebook)) is said
+
+
+def test_without_a_checkpoint_nothing_is_said(notebook):
+    """A notebook that was never open in JupyterLab has none."""
+    assert newer_checkpoint(notebook) == ""
 
 
 def test_no_server_says_nothing(notebook, tmp_path):
