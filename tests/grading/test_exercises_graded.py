@@ -88,6 +88,10 @@ PUBLIC = (
 )
 
 
+# exercise -> task -> the style of a right solution that gives something else than plain numbers
+STYLES = {"08_trust_but_verify": {"ex08-task1": "a tensor with one boolean"}}
+
+
 def imported(notebook):
     """Begin the first task's cell with an import of public tools."""
     cell = submissions.solution_cells(notebook)["ex04-task1"]
@@ -150,12 +154,18 @@ def test_an_exercise_in_the_sandbox(name):
         halves = [dict(list(first_wrong.items())[start::2]) for start in (0, 1)]
         wrong = [(half, grader.grade(Submission("wrong", model | half))) for half in halves]
         scenes = grade_scenes(grader, assignment) if name == "04_measuring_time" else SCENES
+        styled = [
+            grader.grade(Submission("style", model | {task: submissions.right_solution(name, task, style)}))
+            for task, style in STYLES.get(name, {}).items()
+        ]
         forged = [grader.grade(Submission("forged", model | dict([each]))) for each in [FORGED.get(name)] if each]
 
     assert {task.grade_id: task.points for task in right.tasks} == full, right
     assert not any(task.look_at for task in right.tasks), right
     assert (str(right.reason), str(grader.model.reason)) == ("ok", "ok")
     assert [task.points for task in untouched.tasks] == [0] * len(full), untouched
+    for result in styled:
+        assert {task.grade_id: task.points for task in result.tasks} == full, result
     for half, result in wrong:
         lost = [task.grade_id for task in result.tasks if task.points < full[task.grade_id]]
         assert lost == [f"{grade_id}-check" for grade_id in half], result

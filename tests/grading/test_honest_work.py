@@ -61,6 +61,33 @@ def split(made):
     made["cells"].insert(1, {**made["cells"][1], "source": TWICE})
 
 
+def copied_below_its_check(made):
+    """Copy the first task's cell below its check, and break the copy."""
+    made["cells"].insert(3, {**made["cells"][1], "source": "def double(x):\n    return 0"})
+
+
+def tried_above(made):
+    """Leave a broken copy above the cell that counts."""
+    made["cells"].insert(1, {**made["cells"][1], "source": "def double(x):\n    return 0"})
+
+
+def solved_twice(made):
+    """Copy a solved cell below its check, as JupyterLab does with its metadata."""
+    made["cells"].insert(3, dict(made["cells"][1]))
+
+
+def split_and_copied(made):
+    """Split a cell in two with one id, and copy the function's half below the check."""
+    split(made)
+    made["cells"].insert(4, dict(made["cells"][2]))
+
+
+def spoilt_below(made):
+    """Break the first task's function below its check; the second task uses it."""
+    copied_below_its_check(made)
+    made["cells"][4]["source"] = "def halve(x):\n    return double(x) / 4"
+
+
 def in_the_check(made):
     """Add an import to a locked check cell, for the task below it."""
     made["cells"][2]["source"] = "import math\n" + made["cells"][2]["source"]
@@ -74,6 +101,11 @@ def below(made):
 
 SCENES = {
     "split": ({"double": USES}, split, [2, 2]),
+    "a broken copy below the check": ({}, copied_below_its_check, [2, 2]),
+    "a broken copy above": ({}, tried_above, [2, 2]),
+    "a right copy below the check": ({}, solved_twice, [2, 2]),
+    "split, and a half of it copied below": ({"double": USES}, split_and_copied, [2, 2]),
+    "a broken copy that the next task uses": ({}, spoilt_below, [2, 0]),
     "an import in a check cell": ({}, in_the_check, [2, 2]),
     "a helper below its use": ({"double": USES}, below, [0, 2]),
     "a broken cell beside": ({}, lambda made: made["cells"].insert(1, cell("twice = 1 / 0")), [2, 2]),

@@ -71,6 +71,7 @@ def test_nothing_secret_is_in_the_own_releases(name):
         (exercise(check="assert double(2) == 4"), "makes 0 tasks"),
         (exercise(check=CHECK + ";"), None),
         (exercise(check=CHECK.replace("task.score()", "points = task.score()")), "does not end with task.score()"),
+        (exercise(check=CHECK + "\nfloat('nan')"), "does not end with task.score()"),
         (exercise(check=CHECK.replace("HIDDEN", "MORE")), "it has no hidden check"),
         (exercise(check="class Thing: pass\n" + CHECK), "it defines the class Thing"),
         (exercise(check="@in_student_process\ndef count(): return 1\n" + CHECK), "it marks count"),

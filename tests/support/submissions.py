@@ -56,6 +56,11 @@ def wrong_solutions(name: str) -> dict[str, dict[str, str]]:
     return importlib.import_module(f"support.wrong_solutions.ex{name[:2]}").WRONG
 
 
+def right_solution(name: str, task: str, style: str) -> str:
+    """Return a kept right solution of a task in another style."""
+    return importlib.import_module(f"support.right_solutions.ex{name[:2]}").RIGHT[task][style]
+
+
 def submit(course: Path, student: str, name: str, notebook: dict[str, Any]) -> None:
     """Put a notebook where nbgrader expects a student's submission."""
     folder = course / "submitted" / student / name

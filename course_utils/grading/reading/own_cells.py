@@ -80,6 +80,7 @@ def _locate(
     taken = {cell.number: grade_id for grade_id, cell in chosen.items()}
     found: list[OwnCode] = []
     here = 0
+    seen: set[int] = set()
     for cell in cells:
         known = taken.get(cell.number) or next((one for one in (cell.grade_id, cell.cell_id) if one in places), None)
         if known is None:
@@ -87,13 +88,23 @@ def _locate(
         else:
             part = assignment.parts[places[known]]
             here = max(here, places[known] + 1)
+            seen.add(places[known])
             if part.kind is Kind.STUDENT:
-                place, source = places[known], cell.source if _is_other_copy(cell, taken, changed) else ""
+                check = _place_of_check(assignment, places[known])
+                # a copy below the task's check runs below it
+                place = check + 1 if check in seen else places[known]
+                source = cell.source if _is_other_copy(cell, taken, changed) else ""
             else:
                 place, source = _place_of_additions(part, places[known]), added_code(cell.source, part)
         if cell.kind == "code" and source.strip():
             found.append(OwnCode(place, f"cell {cell.number}", source, bound_or_starred(source)))
     return found
+
+
+def _place_of_check(assignment: Assignment, place: int) -> int:
+    """Return the place of the check below a part; the number of parts where there is none."""
+    parts = list(enumerate(assignment.parts))
+    return next((number for number, part in parts[place:] if part.kind is Kind.CHECK), len(parts))
 
 
 def _is_other_copy(cell: Cell, taken: Mapping[int, str], changed: Collection[int]) -> bool:

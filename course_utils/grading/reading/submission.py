@@ -179,19 +179,23 @@ def count_cells(data: bytes, assignment: Assignment, limits: Limits) -> tuple[in
 
 
 def _choose(part: Part, cells: Sequence[Cell], assignment: Assignment) -> _Choice:
-    """Choose the cell that counts: by grade id, then by cell id, then by what it defines; the last changed copy."""
+    """Choose the cell that counts: by grade id, then by cell id, then by what it defines; the last changed copy.
+
+    A copy above the task's check comes before one below it, which a run from top to bottom does not have yet.
+    """
     marked = [cell for cell in cells if cell.grade_id == part.grade_id]
     copies = [cell for cell in marked if cell.kind == "code"]
     changed = [cell for cell in copies if _is_changed(cell, part)]
+    check = check_number(part, cells, assignment)
     if changed:
-        return _last(part, copies, changed[-1])
+        return _last(part, copies, _last_above(changed, check), check)
     unmarked = _find_unmarked(part, cells, assignment)
     if unmarked is not None and (_is_changed(unmarked, part) or not copies):
         how = "is still as it was handed out" if copies else "is not there or lost its id"
         note = f"{part.grade_id} {how}; cell {unmarked.number}, which defines the same, was taken for it"
         return _Choice(unmarked, (note,))
     if copies:
-        return _last(part, copies, copies[-1])
+        return _last(part, copies, copies[-1], check)
     if marked:
         last = marked[-1]
         note = f"cell {last.number} ({part.grade_id}) is a {_printable(last.kind)} cell, so its code does not run"
@@ -199,12 +203,25 @@ def _choose(part: Part, cells: Sequence[Cell], assignment: Assignment) -> _Choic
     return _Choice(None, (f"{part.grade_id} is not in the notebook",))
 
 
-def _last(part: Part, copies: Sequence[Cell], counts: Cell) -> _Choice:
+def check_number(part: Part, cells: Sequence[Cell], assignment: Assignment) -> int | None:
+    """Return the number of the submitted cell that checks a part; None where the notebook has none."""
+    checks = {check.grade_id for check in assignment.checks if part.grade_id in assignment.ids_for(check)}
+    return next((cell.number for cell in cells if cell.grade_id in checks or cell.cell_id in checks), None)
+
+
+def _last_above(cells: Sequence[Cell], check: int | None) -> Cell:
+    """Return the last cell above a check, or the last one where none is."""
+    above = [cell for cell in cells if check is None or cell.number < check]
+    return (above or cells)[-1]
+
+
+def _last(part: Part, copies: Sequence[Cell], counts: Cell, check: int | None) -> _Choice:
     if len(copies) == 1:
         return _Choice(counts)
     numbers = [str(cell.number) for cell in copies]
     listed = f"{', '.join(numbers[:-1][:MOST_LISTED])}{', ...' * (len(numbers) > MOST_LISTED + 1)} and {numbers[-1]}"
     which = "the last that was changed" if _is_changed(counts, part) else "and none was changed"
+    which += " above its check" if check is not None and counts.number < check < copies[-1].number else ""
     note = f"{part.grade_id} is there {len(copies)} times (cells {listed}); cell {counts.number} counts, {which}"
     return _Choice(counts, (note,), duplicate=True)
 
@@ -238,7 +255,7 @@ def _find_unmarked(part: Part, cells: Sequence[Cell], assignment: Assignment) ->
     changed = [cell for cell in fitting if _is_changed(cell, part)] or fitting
     # a cell with the `def` comes before one that binds the name later, such as move = lru_cache(move)
     defining = [cell for cell in changed if written_names <= _defines_by_statement(cell.source)] or changed
-    return defining[-1] if defining else None
+    return _last_above(defining, check_number(part, cells, assignment)) if defining else None
 
 
 @lru_cache(maxsize=64)
