@@ -30,11 +30,14 @@ def control_pair() -> tuple[socket.socket, socket.socket]:
     return ours, its
 
 
-def ask_to_load(control: socket.socket, modules: Sequence[str]) -> None:
-    """Ask for modules to be loaded; `answers_warm` waits for it, so that several can warm up at once."""
+def ask_to_load(control: socket.socket, modules: Sequence[str], pinned: Sequence[str] = ()) -> None:
+    """Ask for modules to be loaded, and for what is in some of them to keep its address for good.
+
+    `answers_warm` waits for it, so that several can warm up at once.
+    """
     control.settimeout(WARM_UP_S)
     with suppress(OSError):
-        control.send(json.dumps({"warm": list(modules)}).encode())
+        control.send(json.dumps({"warm": list(modules), "pin": list(pinned)}).encode())
 
 
 def answers_warm(control: socket.socket) -> bool:

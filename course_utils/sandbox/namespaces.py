@@ -2,8 +2,8 @@
 
 Bubblewrap shuts the template in: no network, a read-only system, no files of the course. A submission is a fork of that
 template, and would share its process list, its network and its scratch folders with the submissions beside it. So each
-fork unshares processes, mounts, IPC, network and, where a filter keeps student code from doing the same, users once
-more, mounts fresh scratch folders, and drops every capability before student code runs.
+fork is the first process of a list of its own, unshares mounts, IPC, network and, where a filter keeps student code
+from doing the same, users once more, mounts fresh scratch folders, and drops every capability before student code runs.
 The calls go through ctypes, since Python 3.11 has no `os.unshare`.
 """
 
@@ -30,8 +30,41 @@ def _call(name: str, *arguments: object) -> None:
         raise OSError(number, f"{name}: {os.strerror(number)}")
 
 
+def returns_to_own_processes() -> bool:
+    """Return whether a process that made a process list for a child may fork into its own list again.
+
+    That takes rights over its own list, which a process has in a user namespace that made the list (setns(2)).
+    """
+    own = os.open("/proc/self/ns/pid", os.O_RDONLY)
+    try:
+        return bool(_libc.setns(own, CLONE_NEWPID) == 0)
+    finally:
+        os.close(own)
+
+
+def fork_first(*, returns: bool) -> int:
+    """Fork as `os.fork` does; the child is process 1 of a process list of its own.
+
+    Args:
+        returns: whether further forks are in this process's own list; else there can be none.
+
+    Raises:
+        OSError: when the system does not allow it.
+    """
+    own = os.open("/proc/self/ns/pid", os.O_RDONLY)
+    child = -1
+    try:
+        _call("unshare", CLONE_NEWPID)
+        child = os.fork()
+    finally:
+        if returns and child != 0:
+            _call("setns", own, CLONE_NEWPID)
+        os.close(own)
+    return child
+
+
 def separate_from_template(*, own_users: bool) -> None:
-    """Leave the template's mounts, IPC and network; the next fork is process 1 of a process list of its own.
+    """Leave the template's mounts, IPC and network.
 
     A network namespace has its own loopback, which is down, and its own abstract sockets.
 
@@ -55,7 +88,7 @@ def separate_from_template(*, own_users: bool) -> None:
             with open(f"/proc/self/{name}", "w", encoding="ascii") as table:
                 table.write(content)
         hide_memory()
-    _call("unshare", CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWNET)
+    _call("unshare", CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET)
     _call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
 
 

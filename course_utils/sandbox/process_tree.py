@@ -12,12 +12,12 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import psutil
 
 # anonymous memory, and memory that a process shares with its children; not what is read from files
-_OWN_MEMORY = re.compile(r"^(?:RssAnon|RssShmem):\s+(\d+) kB$", re.MULTILINE)
+_OWN_MEMORY = re.compile(rb"^(?:RssAnon|RssShmem):\s+(\d+) kB$", re.MULTILINE)
+LONGEST_READ = 2**16
 
 # the environment variable by which processes of one submission are found on systems without process lists of its own
 MARK = "COURSE_SUBMISSION"
@@ -53,15 +53,14 @@ def _from_proc(first: int, folders: Sequence[str] = ()) -> Usage:
     waiting = [first]
     while waiting:
         pid = waiting.pop()
-        folder = Path(f"/proc/{pid}")
         # a process may end while it is read
         with suppress(OSError, ValueError, IndexError):
-            sizes = _OWN_MEMORY.findall((folder / "status").read_text(encoding="utf-8", errors="replace"))
+            sizes = _OWN_MEMORY.findall(_read(f"/proc/{pid}/status"))
             memory += 1024 * sum(map(int, sizes))
             found.append(pid)
-            memory += _unmapped_bytes(folder)
-            for thread in (folder / "task").iterdir():
-                waiting += [int(child) for child in (thread / "children").read_text(encoding="ascii").split()]
+            memory += _unmapped_bytes(f"/proc/{pid}/fd")
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                waiting += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
     for path in folders:
         with suppress(OSError):
             seen = os.statvfs(f"/proc/{first}/root{path}")
@@ -69,13 +68,26 @@ def _from_proc(first: int, folders: Sequence[str] = ()) -> Usage:
     return Usage(tuple(found), memory)
 
 
-def _unmapped_bytes(process: Path) -> int:
+def _read(path: str) -> bytes:
+    """Read a file of /proc with few system calls: it is looked at every few milliseconds."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        found = b""
+        while data := os.read(descriptor, LONGEST_READ):
+            found += data  # a read of /proc may be short before the end
+        return found
+    finally:
+        os.close(descriptor)
+
+
+def _unmapped_bytes(folder: str) -> int:
     """Return what lies in a process's open memfds, which need not be mapped anywhere; a mapped one counts twice."""
     sizes = {}
-    for descriptor in (process / "fd").iterdir():
+    for descriptor in os.listdir(folder):
         with suppress(OSError):
-            if os.readlink(descriptor).startswith("/memfd:"):
-                seen = descriptor.stat()
+            path = f"{folder}/{descriptor}"
+            if os.readlink(path).startswith("/memfd:"):
+                seen = os.stat(path)
                 sizes[seen.st_ino] = 512 * seen.st_blocks
     return sum(sizes.values())
 

@@ -50,13 +50,17 @@ class LentTemplate:
         with suppress(OSError):  # it has ended: who holds the other ends sees that
             socket.send_fds(self.control, [json.dumps({"beside": function}).encode()], list(sockets))
 
-    def warm(self, modules: Sequence[str]) -> None:
+    def warm(self, modules: Sequence[str], pinned: Sequence[str] = ()) -> None:
         """Load more modules; forks that are there already do not have them.
+
+        Args:
+            modules: their names.
+            pinned: modules and packages whose functions and classes keep their addresses in all further forks.
 
         Raises:
             SandboxError: when the template has ended.
         """
-        ask_to_load(self.control, modules)
+        ask_to_load(self.control, modules, pinned)
         if not answers_warm(self.control):
             raise SandboxError("the sandbox ended while it loaded what the exercise needs")
 
@@ -85,15 +89,19 @@ class SharedTemplate(LentTemplate):
         """The process id of the sandbox; with it everything in it ends."""
         return self._interpreter.process.pid
 
-    def warm(self, modules: Sequence[str]) -> None:
+    def warm(self, modules: Sequence[str], pinned: Sequence[str] = ()) -> None:
         """Load more modules; forks that are there already do not have them.
+
+        Args:
+            modules: their names.
+            pinned: modules and packages whose functions and classes keep their addresses in all further forks.
 
         Raises:
             SandboxError: when the template has ended.
         """
         self._interpreter.wait_until_warm()
         self._interpreter.warm = False
-        ask_to_load(self.control, modules)
+        ask_to_load(self.control, modules, pinned)
         self._interpreter.wait_until_warm()
 
     def close(self) -> None:

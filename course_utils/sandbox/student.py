@@ -8,7 +8,7 @@ It answers questions that come over its socket, until that closes:
     {"get": what, "name": name}          an attribute of an object that an earlier answer left here
     {"set": what, "name": name, ...}     set one
     {"value": name}                      what is this name's value?
-    {"compute": source, "argument": ...} run a measuring of the checks' side, in names of its own
+    {"compute": code, "argument": ...}   run a measuring of the checks' side, in names of its own
 
 Whatever the student's code does to this process, it can only change the answers, and those are compared elsewhere.
 """
@@ -107,7 +107,7 @@ class Student:
             return setattr(read(question["set"]), question["name"], read(question["argument"]))
         if "compute" in question:
             own: dict[str, Any] = {}
-            exec(compile(question["compute"], "<measuring>", "exec"), own)
+            exec(marshal.loads(read(question["compute"])), own)
             return own["compute"](read(question["argument"]))
         names.update(self.given)
         function = read(question["call"])

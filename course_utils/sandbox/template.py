@@ -1,10 +1,11 @@
 """The warm template: loads torch once inside the sandbox, then forks for each submission (Linux).
 
 Started as `python -I -c "... main()"` by `starters` beside it. Its control socket takes one request after the other:
-{"warm": [modules]}; {"start": {...}} with three file descriptors, a submission's socket, output and reports; {"share":
-{...}} with one, a control socket for another worker, which a fork of the template serves from then on, in namespaces of
-its own if that is asked; {"beside": "module:function"} with any, which a fork hands to that function: so the checks
-have torch from here, too, and get what they check with only after the fork.
+{"warm": [modules], "pin": [modules]}, to load some and to keep what is in others at its address for good; {"start":
+{...}} with three file descriptors, a submission's socket, output and reports; {"share": {...}} with one, a control
+socket for another worker, which a fork of the template serves from then on, in namespaces of its own if that is asked;
+{"beside": "module:function"} with any, which a fork hands to that function: so the checks have torch from here, too,
+and get what they check with only after the fork.
 A fork costs tens of milliseconds where importing torch costs seconds. Only the CPU is used: a fork after Metal has
 started is not safe, so a Mac starts interpreters ahead instead (`prestarted` below).
 """
@@ -28,7 +29,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from course_utils.exercises.cell_shell import make_shell
-from course_utils.sandbox import namespaces
+from course_utils.sandbox import identities, namespaces
 from course_utils.sandbox.process_tree import read_usage
 from course_utils.sandbox.student import serve_socket
 from course_utils.sandbox.syscall_filter import load_filter
@@ -69,6 +70,8 @@ def use_optimizer(torch: Any) -> None:
 
 def load(name: str) -> None:
     """Load a module, or the module that holds a name, with all modules of the course's tools below it."""
+    if name in sys.modules and not name.startswith("course_utils"):
+        return
     with contextlib.suppress(Exception):  # what is no module here, or does not load by itself, is not needed before
         importlib.import_module(name)
     package, _, attribute = name.rpartition(".")
@@ -107,6 +110,8 @@ def fork_server(control: socket.socket) -> None:
             # every page that it touches (0.16 s beside 0.01)
             gc.disable()
             warm_up(request["warm"])
+            seed_libraries()
+            identities.pin(request["pin"])
             gc.freeze()
             gc.enable()
             if sys.platform.startswith("linux"):
@@ -127,12 +132,12 @@ def _fork_for_others(how: dict[str, Any]) -> bool:
         return False
     try:
         namespaces.separate_from_template(own_users=how["own_users"])
-        if os.fork():
-            os._exit(0)
+        if namespaces.fork_first(returns=False) == 0:
+            return True
+        os._exit(0)
     except OSError as error:  # nothing may return into the template's loop
         print(f"cannot separate a template: {error}", file=sys.stderr, flush=True)
-        os._exit(70)
-    return True
+    os._exit(70)
 
 
 def run_beside(name: str, descriptors: list[int]) -> NoReturn:
@@ -149,21 +154,28 @@ def run_beside(name: str, descriptors: list[int]) -> NoReturn:
 
 
 def _fork(control: socket.socket, shell: Any, start: dict[str, Any], descriptors: list[int]) -> int:
-    """Run one submission in a grandchild; return how it ended, as `os.waitpid` says it."""
-    supervisor = os.fork()
-    if supervisor:
-        # only the submission holds its end of the line: when it is gone, the checks see that at once
-        for descriptor in descriptors:
-            os.close(descriptor)
-        return os.waitpid(supervisor, 0)[1]
-    # the supervisor stays outside the submission's process list, and tells how it ended
-    control.close()
+    """Run one submission in a fork, or a fork of one; return how it ended, as `os.waitpid` says it."""
+    direct = bool(start["scratch"]) and namespaces.returns_to_own_processes()
+    child = namespaces.fork_first(returns=True) if direct else os.fork()
+    if child == 0:
+        control.close()
+        if direct:
+            run_student_process(shell, start, descriptors)
+        supervise(shell, start, descriptors)
+    # only the submission holds its end of the line: when it is gone, the checks see that at once
+    for descriptor in descriptors:
+        os.close(descriptor)
+    return os.waitpid(child, 0)[1]
+
+
+def supervise(shell: Any, start: dict[str, Any], descriptors: list[int]) -> NoReturn:
+    """Run one submission in a fork, and end as it ends; this process stays outside the submission's process list."""
     try:
         if start["scratch"]:
-            namespaces.separate_from_template(own_users=bool(start["syscall_filter"]))
+            student = namespaces.fork_first(returns=False)
         else:
             namespaces.adopt_orphans()
-        student = os.fork()
+            student = os.fork()
         if student == 0:
             run_student_process(shell, start, descriptors)
         for descriptor in descriptors:
@@ -174,7 +186,6 @@ def _fork(control: socket.socket, shell: Any, start: dict[str, Any], descriptors
     except BaseException as error:  # nothing may return into the template's loop
         print(f"cannot separate a submission: {error}", file=sys.stderr, flush=True)
         os._exit(70)
-    # end as the student's process ended
     if os.WIFSIGNALED(status):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if os.WTERMSIG(status) != signal.SIGKILL:
@@ -193,7 +204,7 @@ def end_orphans() -> None:
             os.waitpid(-1, 0)
 
 
-def run_student_process(shell: Any, start: dict[str, Any], descriptors: list[int]) -> None:
+def run_student_process(shell: Any, start: dict[str, Any], descriptors: list[int]) -> NoReturn:
     """Run the student's process to its end: private folders, limits, no privileges; answer questions; end."""
     channel_fd, output_fd, report_fd = descriptors
     try:
@@ -201,6 +212,7 @@ def run_student_process(shell: Any, start: dict[str, Any], descriptors: list[int
             os.setsid()
         mapped = mapped_bytes()
         if start["scratch"]:
+            namespaces.separate_from_template(own_users=bool(start["syscall_filter"]))
             namespaces.mount_scratch(dict.fromkeys(start["scratch"], start["file_bytes"]) | {"/proc": 0})
             namespaces.drop_capabilities()
             namespaces.hide_memory()
@@ -211,7 +223,8 @@ def run_student_process(shell: Any, start: dict[str, Any], descriptors: list[int
         channel = socket.socket(fileno=channel_fd)
         close_others({0, 1, 2, channel.fileno(), report_fd})
         set_limits(start, mapped)
-        seed()
+        # whatever Python itself draws from is seeded anew in each fork; a library's state is inherited
+        random.seed(0)
         if start["syscall_filter"]:
             load_filter(base64.b64decode(start["syscall_filter"]))
     except BaseException as error:  # without its limits no student code runs
@@ -274,9 +287,8 @@ def set_limits(start: dict[str, Any], mapped: int) -> None:
         resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
 
 
-def seed() -> None:
-    """Start every submission with the same random numbers."""
-    random.seed(0)
+def seed_libraries() -> None:
+    """Have every submission begin with the same random numbers."""
     for name, seeder in (("numpy", "random.seed"), ("torch", "manual_seed")):
         module = sys.modules.get(name)
         if module is not None:
@@ -297,6 +309,7 @@ def prestarted() -> None:
     with socket.socket(fileno=int(sys.argv[-1])) as control:
         data, _, _, _ = socket.recv_fds(control, REQUEST_BYTES, 0)
         warm_up(json.loads(data)["warm"])
+        seed_libraries()
         shell = make_shell()
         control.send(b'{"warm": true}')
         data, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, 3)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ def autograded_notebook(assignment: Assignment, code: Mapping[str, str], result:
 
 def _shown_cell(cell: dict[str, Any], code: Mapping[str, str], result: SubmissionResult) -> dict[str, Any]:
     grading = grading_of(cell)
-    source = replace_regions(source_of(cell), _PRIVATE)
+    source = _shown_source(source_of(cell))
     kept = {key: cell[key] for key in ("id", "attachments") if key in cell}
     metadata = {"nbgrader": grading} if grading else {}
     grade_id = str(grading.get("grade_id", ""))
@@ -84,6 +85,12 @@ def _shown_cell(cell: dict[str, Any], code: Mapping[str, str], result: Submissio
         "outputs": outputs,
         "source": source,
     }
+
+
+@lru_cache(maxsize=512)
+def _shown_source(source: str) -> str:
+    """Return a cell of the instructor's as everybody may see it; it is the same for the whole class."""
+    return replace_regions(source, _PRIVATE)
 
 
 def _fenced(text: str) -> str:

@@ -14,7 +14,7 @@ from course_utils.grading.assignment import Assignment, Kind, modules_of
 from course_utils.grading.checking.driver import run_all, run_task
 from course_utils.grading.checking.session import Session
 from course_utils.grading.checking.student_client import StudentClient
-from course_utils.grading.checking.tampering import DIGEST, WATCHED, Untouched
+from course_utils.grading.checking.tampering import DIGEST, HELD, MODULES, WATCHED, Untouched
 from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, tasks_without_points, weightiest
 from course_utils.sandbox.connection import StudentGone
 from course_utils.sandbox.limits import Limits
@@ -159,7 +159,7 @@ class Grader:
             session.drop_process()
         self._modules = (*self._modules, *loaded)
         if self._template is not None:
-            self._template.warm(loaded)
+            self._template.warm(loaded, pinned=WATCHED)
         else:
             self._starter.warm(loaded)
         return SubmissionResult(self.assignment.name, "model solution", tasks, weightiest([t.reason for t in tasks]))
@@ -171,13 +171,15 @@ class Grader:
         connection = self._starter.start(self.limits)
         try:
             client = StudentClient(connection, self.limits, {})
-            _, rows, _ = client.compute(DIGEST, [self._forked, list(WATCHED), [], None])
-            whole, _, texts = client.compute(DIGEST, [self._forked, list(WATCHED), list(rows), None])
+            rows, _ = client.compute(DIGEST, [self._forked, list(WATCHED), []])
+            _, texts = client.compute(DIGEST, [self._forked, list(WATCHED), list(rows)])
+            modules = client.compute(MODULES, list(WATCHED)) if self._forked else []
+            held, _ = client.compute(HELD, [modules, []])
         except StudentGone as gone:
             raise SandboxError(f"no process for student code: {gone.message}") from None
         finally:
             connection.close()
-        return Untouched(whole, rows, texts)
+        return Untouched(rows, texts, tuple(modules), held)
 
     def _new_session(
         self, code: Mapping[str, str], own: Mapping[str, Sequence[Sequence[str]]] | None = None

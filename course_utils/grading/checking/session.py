@@ -12,7 +12,7 @@ from course_utils.grading.checking.answer_clock import AnswerClock
 from course_utils.grading.checking.student_client import BrokenFunction, MarkedHelper, StudentClient, StudentFunction
 from course_utils.grading.checking.tampering import (
     DIGEST,
-    IDENTITIES,
+    HELD,
     IMPORT,
     LOADED,
     WATCHED,
@@ -143,14 +143,16 @@ class Session:
 
     def _find_changes(self, untouched: Untouched) -> tuple[tuple[Change, ...], list[str]]:
         """Compare the process with an untouched one; return the changes, and the modules that it has loaded."""
-        whole, rows, _ = self.client().compute(DIGEST, [self.forked, list(WATCHED), [], untouched.whole])
-        places = () if whole == untouched.whole else changed_places(untouched.rows, rows)
-        held = self.client().compute(IDENTITIES, list(self._identities))
-        again = [name for name, who in self._identities.items() if held.get(name) != who]
+        held, identities = self.client().compute(HELD, [list(untouched.modules), list(self._identities)])
+        places: tuple[str, ...] = ()
+        if held is None or held != untouched.held:
+            rows, _ = self.client().compute(DIGEST, [self.forked, list(WATCHED), []])
+            places = changed_places(untouched.rows, rows)
+        again = [name for name, who in self._identities.items() if identities.get(name) != who]
         changes = [Change(name, "what the exercise gave", "bound to something else") for name in again]
         if not places:
             return tuple(changes), []
-        _, _, texts = self.client().compute(DIGEST, [self.forked, list(WATCHED), list(places), None])
+        _, texts = self.client().compute(DIGEST, [self.forked, list(WATCHED), list(places)])
         changes += [Change(place, untouched.texts.get(place, ""), str(texts.get(place, ""))) for place in places]
         return tuple(changes), [str(name) for name in self.client().compute(LOADED, None)]
 
@@ -165,7 +167,7 @@ class Session:
             connection.start_clock(self.limits.task_s)
             client = StudentClient(connection, self.limits, {})
             client.compute(IMPORT, loaded)
-            _, rows, texts = client.compute(DIGEST, [self.forked, list(WATCHED), places, None])
+            rows, texts = client.compute(DIGEST, [self.forked, list(WATCHED), places])
         except StudentGone:
             return changes
         finally:
@@ -233,7 +235,7 @@ class Session:
     def _read_identities(self, names: list[str]) -> dict[str, Any]:
         """Ask which objects the names of a given cell are, just after it ran."""
         with suppress(Exception):
-            held = self.client().compute(IDENTITIES, names)
+            _, held = self.client().compute(HELD, [[], names])
             return held if type(held) is dict else {}
         return {}
 

@@ -7,13 +7,17 @@ no change: a process without student code that imports the same is asked, too.
 
 `DIGEST` is text, because it is sent when it is needed: it is not there for student code to change before. An identity
 (`id`) is enough where every submission is a fork of one template; interpreters that are started one by one differ in
-identities, and compare code instead. Where the digest of all rows is the known one, no row is sent.
+identities, and compare code instead. Forks are first asked for one number (`HELD`), and for all rows only where it is
+another one than before any student code ran.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+
+from course_utils.sandbox import identities
 
 WATCHED = (
     "course_utils",
@@ -36,11 +40,34 @@ _ODD_PLACES = frozenset({SUBCLASSES, MODES})
 MOST_LISTED = 3
 LONGEST_TEXT = 160
 
+# one number for all that a fork holds in the watched places, and which objects the exercise's given names are
+HELD = (
+    inspect.getsource(identities)
+    + """
+import __main__
+
+def compute(asked):
+    modules, names = asked
+    held = vars(__main__)
+    identities = {name: [id(held[name]), id(getattr(held[name], "__code__", None))] for name in names if name in held}
+    return [whole(modules) if modules else None, identities]
+"""
+)
+
+# the modules that are watched in an untouched process
+MODULES = (
+    inspect.getsource(identities)
+    + """
+def compute(prefixes):
+    return names_below(prefixes)
+"""
+)
+
 DIGEST = """
 import hashlib, sys, types
 
 def compute(asked):
-    forked, prefixes, described, known_whole = asked
+    forked, prefixes, described = asked
     prefixes, described = tuple(prefixes), set(described)
     dotted = tuple(f"{prefix}." for prefix in prefixes)
     rows, texts, known, classes = {}, {}, {}, set()
@@ -124,18 +151,8 @@ def compute(asked):
         active = [type(mode).__qualname__ for mode in modes if type(mode).__qualname__ != "DeviceContext"]
         active += ["a dispatch mode"] * torch._C._len_torch_dispatch_stack()
         rows[MODES], texts[MODES] = mark(*active), ", ".join(active) or "none"
-    whole = mark(*rows.items())
-    return [whole, {}, {}] if whole == known_whole else [whole, rows, texts]
+    return [rows, texts]
 """.replace("SUBCLASSES", repr(SUBCLASSES)).replace("MODES", repr(MODES))
-
-# which objects the exercise's given names are, and their code
-IDENTITIES = """
-import __main__
-
-def compute(names):
-    held = vars(__main__)
-    return {name: [id(held[name]), id(getattr(held[name], "__code__", None))] for name in names if name in held}
-"""
 
 LOADED = """
 import sys
@@ -216,14 +233,16 @@ class Untouched:
     """The measuring functions of a process without student code.
 
     Args:
-        whole: the digest of all rows.
         rows: place -> digest.
         texts: place -> what is there.
+        modules: the names of the modules that are watched.
+        held: one number for all objects in them, which only forks of the same template have in common; None elsewhere.
     """
 
-    whole: object
     rows: dict[str, object]
     texts: dict[str, str]
+    modules: tuple[str, ...] = ()
+    held: object = None
 
 
 def witness_text(reads: Sequence[int]) -> str:
