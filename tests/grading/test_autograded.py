@@ -57,7 +57,7 @@ def test_nothing_for_instructors_only_is_in_it():
     """Neither hidden tests nor model solutions nor what hidden checks gave are in the notebook."""
     text = json.dumps(autograded_notebook(BOOK, {}, partly()))
 
-    hidden = "a long list with one outlier", "long work", "BEGIN HIDDEN", "9000.0", HIDDEN_YOURS, HIDDEN_EXPECTED
+    hidden = "a long list with one outlier", "six readings", "BEGIN HIDDEN", "9000.0", HIDDEN_YOURS, HIDDEN_EXPECTED
     solutions = "if third - first > median / 4", "times_s.append(clock() - start)", "BEGIN SOLUTION"
     assert [said for said in (*hidden, *solutions) if said in text] == []
     # or the list above would say nothing
