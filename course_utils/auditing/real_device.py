@@ -14,10 +14,10 @@ from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from course_utils.auditing.calls import is_on_cpu
 from course_utils.auditing.tensors import REPLACEMENT
+from course_utils.devices.dispatch_mode import DispatchMode
 from course_utils.emulation.events import CallHook, CallVerdict, OperatorCall
 from course_utils.emulation.kernels import KernelTable
 from course_utils.emulation.limits import limits_of
@@ -30,7 +30,7 @@ WARNING = (
 _LACKS_KERNEL = re.compile(r"The operator '(\S+)' is not currently implemented for the MPS device")
 
 
-class RealDeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class RealDeviceMode(DispatchMode):
     """Emits an event for every operator that meets a tensor of the device, as the emulated device does.
 
     Args:
@@ -40,7 +40,7 @@ class RealDeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """
 
     def __init__(self, hook: CallHook, table: KernelTable, macos: str | None = None) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.hook = hook
         self.table = table
         self.macos = macos

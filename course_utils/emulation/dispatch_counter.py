@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from course_utils.devices.dispatch_mode import DispatchMode
 from course_utils.emulation import messages
 from course_utils.emulation.host_waits import indices_on_cpu, is_view, wait_of
 from course_utils.emulation.kernels import KernelTable
@@ -27,7 +27,7 @@ _COPIES = {"aten::copy_": (0, 1), "aten::_copy_from": (1, 0)}
 _WHOLE = frozenset({"aten::detach"})
 
 
-class DispatchCounter(TorchDispatchMode):
+class DispatchCounter(DispatchMode):
     """Records every operator that meets a tensor of the device.
 
     Args:
@@ -44,7 +44,7 @@ class DispatchCounter(TorchDispatchMode):
     def __init__(
         self, recorder: EventRecorder, kernels: KernelTable, *, falls_back: bool = False, over_emulation: bool = False
     ) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.recorder = recorder
         self.kernels = kernels
         self.falls_back = falls_back
@@ -52,10 +52,6 @@ class DispatchCounter(TorchDispatchMode):
         self.composite_keys = (("MPS", *_COMPOSITE_KEYS)) if over_emulation else _COMPOSITE_KEYS
         self.has_warned = False
         self._verdicts: dict[Any, tuple[str, Any]] = {}
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # else the first operator imports torch._dynamo, which takes seconds
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+
+from course_utils.devices.dispatch_mode import DispatchMode
 
 # what a storage can be for; "output" is the model's result where nothing saved it for the backward pass, "workspace"
 # what no part claims: intermediate results, temporaries, the loss
@@ -28,7 +29,7 @@ CATEGORIES = (
 )
 
 
-class StorageLedger(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class StorageLedger(DispatchMode):
     """Counts live storages by category, and keeps the counts at the peak of each phase.
 
     While the mode is active, results of operators enter as "workspace". `file` moves a storage to another category:
@@ -36,7 +37,7 @@ class StorageLedger(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self._entries: dict[int, tuple[str, int, weakref.ref[torch.UntypedStorage]]] = {}
         self.live_bytes = dict.fromkeys(CATEGORIES, 0)
         self.total_bytes = 0

@@ -167,19 +167,22 @@ def _check_gradient(record: ComparisonRecord, inputs: Inputs, expected: Expected
         return True
     if not record.is_repeatable(outcome):
         record.find("not repeatable", f"the same question gets other answers: {outcome.sentence}", outcome)
-        return False
-    if isinstance(outcome.answer, Refusal):
+    elif isinstance(outcome.answer, Refusal):
         record.find("refused", f"the device raises {outcome.answer} with gradients, the CPU does not", outcome)
-        return False
-    if explain_by_size(record, inputs, gradients=True):
-        return False
+    elif outcome.only_overflows:
+        record.find("overflow", f"with gradients: {outcome.sentence}", outcome)
+    elif not explain_by_size(record, inputs, gradients=True):
+        _name_gradient(record, outcome)
+    return False
+
+
+def _name_gradient(record: ComparisonRecord, outcome: QuestionOutcome) -> None:
     difference = outcome.first_difference
     kind = "gradient" if difference is None or is_gradient(difference) else difference.kind
-    faults = [fault for fault in record.look(question) if fault.backward]
+    faults = [fault for fault in record.look(outcome.question) if fault.backward]
     where = f"; wrong on its own: {faults[0].operator}" if faults else ""
     before = "the output agrees, and " if kind == "gradient" else "with gradients: "
     record.find(kind, f"{before}{outcome.sentence}{where}", outcome)
-    return False
 
 
 def _check_operators(record: ComparisonRecord, question: NumericsQuestion) -> bool:

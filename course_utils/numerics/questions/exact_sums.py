@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from course_utils.devices.dispatch_mode import DispatchMode
 from course_utils.numerics.questions.session import ComparisonRecord, FailingInputs
 from course_utils.numerics.running.attempts import Answer, Refusal, attempt
 from course_utils.numerics.running.observed import ObservedCall
@@ -53,11 +53,11 @@ class _RoundsError(ValueError):
     """An intermediate number is no multiple of a power of two that the dtype holds."""
 
 
-class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Watch(DispatchMode):
     """Records whether every intermediate number is a multiple of a power of two that the dtype holds."""
 
     def __init__(self, dtype: torch.dtype) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.limit, self.grain = 2 / torch.finfo(dtype).eps, 1.0
         self.exact = True
 

@@ -154,6 +154,12 @@ class QuestionOutcome:
         return max(differences, key=lambda difference: difference.excess, default=None)
 
     @property
+    def only_overflows(self) -> bool:
+        """True where nothing differs but numbers that no device can hold in this dtype."""
+        differences = self.judgement.differences if self.judgement else ()
+        return bool(differences) and all(difference.kind == "overflow" for difference in differences)
+
+    @property
     def sentence(self) -> str:
         """What is wrong."""
         difference = self.first_difference

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map, tree_map_only
 
+from course_utils.devices.dispatch_mode import DispatchMode
 from course_utils.numerics.reference import operator_kinds as kinds
 from course_utils.numerics.reference.contracts import broken_contract, has_contract
 from course_utils.numerics.reference.differences import compare_outputs
@@ -45,7 +46,7 @@ class OperatorFault:
     backward: bool
 
 
-class OperatorLook(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class OperatorLook(DispatchMode):
     """While active, judges every operator that the device runs.
 
     Attributes:
@@ -55,7 +56,7 @@ class OperatorLook(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.faults: list[OperatorFault] = []
         self.judged = 0
         self.skipped: dict[str, None] = {}

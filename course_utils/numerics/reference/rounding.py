@@ -14,11 +14,12 @@ from typing import Any
 
 import torch
 from torch._decomp import core_aten_decompositions
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from course_utils.devices.dispatch_mode import DispatchMode
 from course_utils.numerics.reference import operator_kinds as kinds
 from course_utils.numerics.reference.attention import STEP_BY_STEP
+from course_utils.numerics.reference.statistics import statistic_errors
 from course_utils.numerics.reference.sums import SumErrors, layer_norm_sums
 from course_utils.numerics.tensors.operators import operator_name
 
@@ -32,7 +33,7 @@ def accumulator_eps(dtype: torch.dtype) -> float:
     return torch.finfo(torch.float64 if dtype == torch.float64 else torch.float32).eps
 
 
-class RoundingModel(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class RoundingModel(DispatchMode):
     """While active, operators in the reference's precision err as those of an honest device may.
 
     Args:
@@ -44,7 +45,7 @@ class RoundingModel(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """
 
     def __init__(self, dtype: torch.dtype, seed: int, *, coarseness: float = 1.0) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         info = torch.finfo(dtype)
         self.dtype, self.really_rounds = dtype, seed % 2 == 0 and coarseness == 1
         self.unit = coarseness * info.eps / 2
@@ -152,6 +153,12 @@ class RoundingModel(TorchDispatchMode):  # type: ignore[no-untyped-call]
         errors = [
             steps * _rms(y, y.dim()).expand(y.shape) if kinds.has_numbers(y) else None for y in _as_sequence(result)
         ]
+        inside = statistic_errors(name, args, kwargs, result, SumErrors(self.accumulator, self.unit))
+        if inside is not None:
+            errors = _summed(errors, inside.results)
+            for written, error in zip(args[3:5], (inside.running_mean, inside.running_var), strict=False):
+                if error is not None:
+                    written.add_(error * self._noise(written))
         return self._erring(result, errors, 3.0)
 
     def _erring(self, result: Any, errors: Sequence[Any] | None, steps: float) -> Any:
@@ -197,6 +204,12 @@ def _write_back(args: Any, operands: Any, before: Sequence[torch.Tensor]) -> Non
     for target, now, old in zip(given, moved, before, strict=True):
         if target is not now and not torch.equal(now, old) and not bool(now.isnan().any()):
             target.copy_(now)
+
+
+def _summed(errors: Sequence[Any], more: Sequence[Any]) -> list[Any]:
+    """Add two errors of each result, either of which may be None."""
+    pairs = zip(errors, (*more, *[None] * len(errors)), strict=False)
+    return [one if other is None else other if one is None else one + other for one, other in pairs]
 
 
 def _as_sequence(result: Any) -> Sequence[Any]:

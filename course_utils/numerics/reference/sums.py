@@ -194,15 +194,31 @@ class SumErrors:
             return None
         if name == "nansum":
             addends = addends.nan_to_num(0.0)
-        chosen = args[1] if len(args) > 1 and args[1] is not None else kwargs.get("dim")
-        chosen = [chosen] if isinstance(chosen, int) else list(chosen or range(addends.dim()))
-        dims = [dim % addends.dim() for dim in chosen]
-        kept = [dim for dim in range(addends.dim()) if dim not in dims]
-        flat = addends.permute(*kept, *dims).reshape(*[addends.shape[dim] for dim in kept], -1).double()
-        terms = max(1, flat.shape[-1])
-        sums = (flat.sum(-1), flat.square().sum(-1), flat.abs().sum(-1))
-        error = self._random(sums, terms, alike(flat, self.unit), _running(flat))
-        return [(error / (terms if name == "mean" else 1)).reshape(func(*args, **kwargs).shape)]
+        rows = self.rows_of(addends, args[1] if len(args) > 1 and args[1] is not None else kwargs.get("dim"))
+        error = self.mean_of(rows) * (1 if name == "mean" else rows.shape[-1])
+        return [error.reshape(func(*args, **kwargs).shape)]
+
+    def mean_of(self, rows: torch.Tensor) -> torch.Tensor:
+        """Compute how far the mean of each row may be off; rows of shape (..., K), the result of shape (...)."""
+        sums = (rows.sum(-1), rows.square().sum(-1), rows.abs().sum(-1))
+        terms = max(1, rows.shape[-1])
+        return self._random(sums, terms, alike(rows, self.unit), _running(rows)) / terms
+
+    @staticmethod
+    def rows_of(addends: torch.Tensor, dims: int | Sequence[int] | None) -> torch.Tensor:
+        """Lay out numbers as rows of what is added up.
+
+        Args:
+            addends: of one dimension or more.
+            dims: the dimensions that are added up; None or empty: all.
+
+        Returns:
+            float64, of shape (*kept dimensions, K).
+        """
+        chosen = [dims] if isinstance(dims, int) else list(dims or range(addends.dim()))
+        folded = [dim % addends.dim() for dim in chosen]
+        kept = [dim for dim in range(addends.dim()) if dim not in folded]
+        return addends.permute(*kept, *folded).reshape(*[addends.shape[dim] for dim in kept], -1).double()
 
 
 def _largest(values: torch.Tensor) -> float:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from course_utils.devices.dispatch_mode import DispatchMode
 from course_utils.numerics.tensors.operators import is_write, operator_name
 
 # which of several equal numbers these return is not promised
@@ -44,9 +44,9 @@ class OperatorTrace:
 _ADDING = ("sum", "mean", "mm", "dot", "mv", "conv", "norm", "pool", "softmax", "einsum", "loss", "attention", "var")
 
 
-class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Recorder(DispatchMode):
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.writes: list[str] = []
         self.random: dict[str, None] = {}
         self.sizing: dict[str, None] = {}

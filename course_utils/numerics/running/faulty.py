@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from course_utils.devices.dispatch_mode import DispatchMode
 from course_utils.numerics.running.forgetful import Forgetful, writes_into_part
 from course_utils.numerics.running.runners import copied
 from course_utils.numerics.tensors.inputs import Inputs, fresh
@@ -123,9 +123,9 @@ def _place_of(key: bytes) -> int:
     return hashlib.sha256(key).digest()[0] % len(FAULTS)
 
 
-class _Replaced(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Replaced(DispatchMode):
     def __init__(self, operator: Operator) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.operator = operator
 
     def __torch_dispatch__(

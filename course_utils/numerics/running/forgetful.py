@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from course_utils.devices.dispatch_mode import DispatchMode
 from course_utils.numerics.tensors.operators import is_write
 
 Rule = Callable[[int, torch.Tensor], bool]
@@ -19,7 +19,7 @@ def writes_into_part(target: torch.Tensor) -> bool:
     return not (covered and target.is_contiguous())
 
 
-class Forgetful(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Forgetful(DispatchMode):
     """While active, in-place operators that a rule picks do nothing.
 
     Args:
@@ -27,7 +27,7 @@ class Forgetful(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """
 
     def __init__(self, forgets: Rule) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.forgets, self.count = forgets, 0
 
     def __torch_dispatch__(
