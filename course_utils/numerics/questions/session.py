@@ -19,9 +19,9 @@ from course_utils.numerics.report.numerics_report import NumericsCase
 from course_utils.numerics.report.reproducer import Form
 from course_utils.numerics.running.attempts import Answer, Refusal, attempt
 from course_utils.numerics.running.observed import ObservedCall
-from course_utils.numerics.running.runners import DeviceRunner, Fn, LookedAt, at_dtype
+from course_utils.numerics.running.runners import DeviceRunner, Fn, LookedAt, TorchDevice, at_dtype, copied
 from course_utils.numerics.running.seeds import set_seed
-from course_utils.numerics.tensors.inputs import Inputs
+from course_utils.numerics.tensors.inputs import Inputs, fresh
 from course_utils.numerics.tensors.layouts import with_layout
 from course_utils.numerics.tensors.leaves import same_bits
 
@@ -65,6 +65,8 @@ class ComparisonSetting:
 
     def run(self, fn: Fn, inputs: Inputs) -> Answer | Refusal:
         """Run on the device, the seed set before."""
+        if not isinstance(self.runner, TorchDevice):  # one of the reader's own may call what it gets as it is
+            fn, inputs = copied(fn), fresh(inputs)
         set_seed(self.seed)
         return attempt(lambda: self.runner.run(fn, inputs))
 
