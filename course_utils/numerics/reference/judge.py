@@ -41,8 +41,8 @@ class JudgingRule(Enum):
     """What decided."""
 
     FIRST_LOOK = (
-        "within 16 steps of float32 and 24 times (float16, bfloat16: 4 times) the error of the CPU's own kernels in this "
-        "dtype"
+        "within 16 steps of float32 and 24 times (float16, bfloat16: 4 times) "
+        "the error of the CPU's own kernels in this dtype"
     )
     MODEL = "within the errors that honest kernels may make, carried through the reference"
     EXACT = "shapes, dtypes, integers and NaN are compared exactly"
