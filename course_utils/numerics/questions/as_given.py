@@ -7,7 +7,7 @@ from torch import nn
 
 from course_utils.numerics.questions.causality import check_causality
 from course_utils.numerics.questions.exact_sums import check_exact_sums
-from course_utils.numerics.questions.gradients import slope_disagreement
+from course_utils.numerics.questions.gradients import bends_within_a_step, slope_disagreement
 from course_utils.numerics.questions.in_place import forgotten_write
 from course_utils.numerics.questions.layers import first_nonfinite_layer
 from course_utils.numerics.questions.optimizer_step import too_many_parameters
@@ -152,9 +152,13 @@ def _check_random(record: ComparisonRecord, inputs: Inputs, expected: Expected, 
         except RuntimeError as error:  # no gradient, or none that finite differences follow
             record.skip("gradients", error)
             return
-        if text is not None:
-            record.find("gradient", text, AS_GIVEN)
-            record.shown.append(FailingInputs(inputs, form="gradient"))
+        if text is None:
+            return
+        if bends_within_a_step(setting.exact, expected.inputs, cotangents, setting.seed):
+            record.skip("gradients", "the output bends too much for finite differences, on the CPU in float64 too")
+            return
+        record.find("gradient", text, AS_GIVEN)
+        record.shown.append(FailingInputs(inputs, form="gradient"))
 
 
 def _check_gradient(record: ComparisonRecord, inputs: Inputs, expected: Expected) -> bool:
