@@ -125,6 +125,34 @@ def test_wrong_running_mean_is_found():
     assert "error" in report.kinds
 
 
+class Tiles:
+    """The CPU with a convolution on transformed tiles: a NaN spreads over the rows of its picture, or to all."""
+
+    name = "CPU with tiles"
+
+    def __init__(self, *, everywhere):
+        self.everywhere = everywhere
+
+    def run(self, fn, inputs):
+        """Call a copy, then spread each NaN."""
+        answer = copied(fn)(*fresh(inputs))
+        lost = answer["output"].isnan()
+        lost = lost.any() if self.everywhere else lost.any(-1, keepdim=True)
+        return answer | {"output": answer["output"].masked_fill(lost, torch.nan)}
+
+
+@pytest.mark.parametrize(("everywhere", "kinds"), [(False, ()), (True, ("wrong for special values",))])
+def test_nan_may_spread_over_a_tile_and_not_to_other_pictures(everywhere, kinds):
+    """A kernel on tiles is honest, as the CPU's is without oneDNN; one that loses the whole batch is not."""
+    convolution = nn.Conv2d(3, 4, 3, padding=1)
+
+    report = compare_numerics(
+        convolution, [draw(4, 3, 8, 8)], device=Tiles(everywhere=everywhere), largest_elements=0, gradients=False
+    )
+
+    assert report.kinds == kinds
+
+
 def test_gradient_that_no_device_can_hold_is_no_fault():
     """Next to a pole the gradient of tan is larger than float16's largest number: an overflow, no wrong gradient."""
     x = torch.full((64,), 1.5703)

@@ -74,7 +74,31 @@ def _is_right(outcome: QuestionOutcome) -> bool:
     if outcome.right or outcome.judgement is None:
         return outcome.right
     differences = outcome.judgement.differences
-    return all(d.kind in _REACHED or (d.kind == "non-finite" and _cpu_agrees(outcome)) for d in differences)
+    if not all(difference.kind in (*_REACHED, "non-finite") for difference in differences):
+        return False
+    if all(difference.kind in _REACHED for difference in differences) or _cpu_agrees(outcome):
+        return True
+    return outcome.question.expected.trace.convolves and _spreads_within_rows(outcome)
+
+
+def _spreads_within_rows(outcome: QuestionOutcome) -> bool:
+    """Return whether NaN and infinity are where they belong, and beside that only in the same row of a batch.
+
+    A convolution that works on transformed tiles spreads a NaN over its tile: the CPU does without oneDNN (4680 numbers
+    for 4 NaNs with a 3 x 3 kernel, torch 2.14.1), and Winograd kernels do by their nature.
+    """
+    if isinstance(outcome.answer, Refusal):
+        return False
+    expected = outcome.question.expected
+    leaves = expected.leaves if outcome.question.gradients else expected.forward_leaves
+    for mine, right in zip(outcome.answer, leaves, strict=False):
+        if not right.is_number_with_rounding or not right.tensor.dim():
+            continue
+        here, there = ~mine.tensor.isfinite(), ~right.tensor.isfinite()
+        rows = there.flatten(1).any(1) if there.dim() > 1 else there
+        if bool((there & ~here).any()) or bool(here[~rows].any()):
+            return False
+    return True
 
 
 def _cpu_agrees(outcome: QuestionOutcome) -> bool:

@@ -29,6 +29,7 @@ class OperatorTrace:
         produced: how many numbers they gave, the work of the call.
         sums: whether anything is added up.
         free_at_ties: whether equal numbers were ordered whose places may come in any order.
+        convolves: whether there is a convolution, whose kernel may work on transformed tiles (Winograd, FFT).
         sizes_from_integers: operators that may take the value of an integer as a size.
     """
 
@@ -38,6 +39,7 @@ class OperatorTrace:
     produced: int = 0
     sums: bool = False
     free_at_ties: bool = False
+    convolves: bool = False
     sizes_from_integers: tuple[str, ...] = ()
 
 
@@ -51,7 +53,7 @@ class _Recorder(DispatchMode):
         self.random: dict[str, None] = {}
         self.sizing: dict[str, None] = {}
         self.operators = self.produced = 0
-        self.sums = self.free_at_ties = False
+        self.sums = self.free_at_ties = self.convolves = False
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -65,6 +67,7 @@ class _Recorder(DispatchMode):
         if name in _SIZED_BY_INTEGERS:
             self.sizing[name] = None
         self.sums |= any(part in name for part in _ADDING)
+        self.convolves |= "conv" in name
         stable = name == "sort" and True in args[1:2] + tuple((kwargs or {}).values())[:1]
         self.free_at_ties |= name in _FREE_AT_TIES and not stable and _has_ties(args[0])
         result = func(*args, **(kwargs or {}))
@@ -96,5 +99,6 @@ def traced(call: Callable[[], Any]) -> tuple[Any, OperatorTrace]:
         produced=recorder.produced,
         sums=recorder.sums,
         free_at_ties=recorder.free_at_ties,
+        convolves=recorder.convolves,
         sizes_from_integers=tuple(recorder.sizing),
     )
