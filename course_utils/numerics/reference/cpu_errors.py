@@ -76,7 +76,7 @@ class CpuErrors:
         around = pulled(squares, self._of(self.prior, piece), 1)
         typical = torch.maximum(around, self._elsewhere(around, piece)).sqrt_()
         limit = rounding_of(reference, self.dtype)
-        limit.add_(reference.abs().nan_to_num_(0, 0, 0), alpha=_STEPS * torch.finfo(torch.float32).eps)
+        limit.mul_(1 + _STEPS * torch.finfo(torch.float32).eps / torch.finfo(self.dtype).eps)
         limit.add_(typical, alpha=first_look_times(self.dtype) * self.largest)
         if not has_slope(self.reference):
             return ErrorBound(limit)
