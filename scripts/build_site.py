@@ -25,6 +25,8 @@ from course_utils.exercises.course import lesson_paths
 from course_utils.exercises.notebook import read_cells
 from course_utils.exercises.reader_files import BESIDE_LESSONS, READER_FILES, STUDENT_TOOLS, find_files
 from course_utils.reporting.files import write_zip
+from scripts.measured import fit_documents
+from scripts.measured import page as measured_page
 from scripts.run_lessons import run_side_by_side, workers_here
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -207,13 +209,14 @@ def stage(root: Path, into: Path, *, executed: bool, repository: Repository) -> 
         copy(path, root, into)
     readme = (root / "README.md").read_text(encoding="utf-8")
     titles = {path.stem: read_title(read_cells(path)[0].source) for path in exercises}
-    pages = [str(path.relative_to(root).with_suffix("")) for path in docs]
+    shared = fit_documents(root / "measured")
+    pages = [*(["measured"] if shared else []), *(str(path.relative_to(root).with_suffix("")) for path in docs)]
     lesson_pages = [f"notebooks/{path.stem}" for path in lessons]
     made = {
         "index.md": index_page(readme, lesson_pages, pages, how_made(executed=executed), repository),
         "guide.md": guide_page(readme),
         "exercises.md": exercises_page(titles),
-    }
+    } | ({"measured.md": measured_page(shared)} if shared else {})
     students = find_files(root, READER_FILES + STUDENT_TOOLS)
     write_zip({f"{Path(ARCHIVE).stem}/{name}": path.read_bytes() for name, path in students.items()}, into / ARCHIVE)
     for name, text in made.items():

@@ -2,9 +2,9 @@
 
     python scripts/measured.py               # checks every file in measured/
     python scripts/measured.py FILE...       # checks these files, by the names that they have
-    python scripts/measured.py --page        # prints the page, which `make site` takes
+    python scripts/measured.py --page        # prints the page, which `make site` has where there is a file
 
-Exit code 0 when all files are fit, 1 when one is refused, each with every reason.
+Exit code 0 when all files are fit, 1 when one is refused, each with every reason, 2 when there is none.
 """
 
 from __future__ import annotations
@@ -32,6 +32,12 @@ def examine(path: Path) -> tuple[BenchDocument | None, tuple[str, ...]]:
     except (DocumentError, UnicodeDecodeError) as error:
         return None, (f"it is not a document of `course bench`: {error}",)
     return document, objections(document, path.name)
+
+
+def fit_documents(folder: Path) -> list[BenchDocument]:
+    """Return what the files of a folder say, in the order of their names; without those that are refused."""
+    looked_at = (examine(path) for path in sorted(folder.glob("*.json")))
+    return [document for document, reasons in looked_at if document is not None and not reasons]
 
 
 def crossing(document: BenchDocument, device: str) -> str:

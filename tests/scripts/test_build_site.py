@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.browser import COLOURS, browser, violations  # noqa: F401
+from support.described_documents import described
 from support.found import found
 from support.submissions import EXERCISES, ROOT
 
@@ -308,7 +309,13 @@ def small_course(root, name, code):
     write_notebook(root / "notebooks" / f"{name}.ipynb", "# 01 A lesson", code)
     task = "| task | level | minutes | points |\n|---|---|---|---|\n| 1.1 One | easy | 5 | 2 |"
     write_notebook(root / "exercises" / name / f"{name}.ipynb", f"# Exercise 01: Small\n\n{task}")
-    for page, text in {"benchmarks/README.md": "# Benchmarks\n", "README.md": SMALL_README.format(name)}.items():
+    texts = {
+        "benchmarks/README.md": "# Benchmarks\n",
+        "docs/send_measurements.md": "# Send what your Mac measured\n",
+        "measured/apple_m4_16gb_torch_2.14.1.json": described().to_json(),
+        "README.md": SMALL_README.format(name),
+    }
+    for page, text in texts.items():
         (root / page).parent.mkdir(exist_ok=True)
         (root / page).write_text(text, encoding="utf-8")
 
@@ -327,6 +334,7 @@ def test_a_site_that_runs_and_has_no_address(tmp_path, capfd):
     assert built == 0, said
     assert f"{name}: ran" in said
     assert "made here notebooks" in text
+    assert "Apple M4" in (tmp_path / "site" / "measured.html").read_text(encoding="utf-8")
     downloaded = tmp_path / "site" / "_sources" / "notebooks" / f"{name}.ipynb"
     assert downloaded.read_bytes() == (root / "notebooks" / f"{name}.ipynb").read_bytes()
     assert "no address of the repository" in said

@@ -3,6 +3,7 @@
 import pytest
 from support.described_documents import described
 
+from scripts import measured
 from scripts.measured import crossing, main, page
 
 
@@ -30,6 +31,23 @@ def test_what_is_no_document_is_refused(tmp_path, capsys, content):
     captured = capsys.readouterr()
     assert "broken.json: refused" in captured.err
     assert "broken" not in captured.out
+
+
+def test_every_file_that_was_shared_is_fit():
+    """What lies in measured/ is fit, where something lies there."""
+    assert main([]) == (0 if any(measured.MEASURED.glob("*.json")) else 2)
+
+
+@pytest.mark.parametrize(("names", "code"), [(["good"], 0), (["good", "bad"], 1), ([], 2)])
+def test_without_names_the_whole_folder_is_checked(tmp_path, monkeypatch, names, code):
+    """One file that is refused makes the check of the folder fail, and the site's page has the others."""
+    monkeypatch.setattr(measured, "MEASURED", tmp_path)
+    for name in names:
+        path = tmp_path / ("apple_m4_16gb_torch_2.14.1.json" if name == "good" else "another.json")
+        path.write_text(described().to_json(), encoding="utf-8")
+
+    assert main([]) == code
+    assert len(measured.fit_documents(tmp_path)) == names.count("good")
 
 
 def test_a_gpu_that_never_wins():
