@@ -22,7 +22,8 @@ MYTHS = re.compile(r"^## Myth or fact\?\n\n((?:\|.*\n?)+)", re.MULTILINE)
 RANGE_END = re.compile(r"\b(?:up to|to|until)\s+(?:torch\s+)?([12]\.\d{1,2})")
 ANY_RELEASE = re.compile(r"\b([12]\.\d{1,2})\b")
 LINK = re.compile(r"\]\([^)]*\)")
-CODE_MARK = re.compile(r"`([^`]+)`")
+# a block of its own first: its three marks would be taken for the ends of others
+CODE_MARK = re.compile(r"^```\w*\n(?P<block>.*?)^```|`(?P<mark>[^`]+)`", re.MULTILINE | re.DOTALL)
 NAME = re.compile(r"[A-Za-z_][\w.]*")
 # a string that is one name, such as "aten::pdist", is an operator's; words of a sentence are English
 NAMED_BY_STRING = re.compile(r"(?:\w+::)?[A-Za-z_][\w.]*")
@@ -137,10 +138,14 @@ def read_claims(name: str, notebook: Mapping[str, Any]) -> LessonClaims:
         name=name,
         verified=max(verified, key=order),
         rows=tuple(table[1].splitlines()[2:]) if table else (),
-        names=frozenset(
-            operator_names([*(used for cell in code for used in code_names(cell)), *CODE_MARK.findall(prose)])
-        ),
+        names=frozenset(operator_names([*(used for cell in code for used in code_names(cell)), *marked_code(prose)])),
     )
+
+
+def marked_code(prose: str) -> Iterator[str]:
+    """Yield what stands in code marks, and in blocks of code, of a Markdown text."""
+    for found in CODE_MARK.finditer(prose):
+        yield found["block"] or found["mark"] or ""
 
 
 def code_names(code: str) -> Iterator[str]:

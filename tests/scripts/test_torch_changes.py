@@ -15,6 +15,7 @@ from scripts.torch_changes import (
     changed_operators,
     code_names,
     ended_claims,
+    marked_code,
     operator_names,
     read_claims,
 )
@@ -79,6 +80,20 @@ def test_a_lesson_is_read():
 def test_english_words_in_code_are_no_operators(code, expected):
     """Names that code uses count, and strings that are one name; words of sentences and comments do not."""
     assert operator_names(code_names(code)) & {"take", "mean", "std", "dim"} == expected
+
+
+def test_words_between_code_marks_are_no_code():
+    """A block of code before them does not turn the marks of a text inside out."""
+    prose = (
+        "Use `torch.std`.\n\n```sh\npip install mode\n```\n\nOn an M1, take `torch.mean`, then take `x.eye()` and\n`b`."
+    )
+
+    assert operator_names(marked_code(prose)) & {"std", "mode", "take", "mean", "eye", "an"} == {
+        "std",
+        "mode",
+        "mean",
+        "eye",
+    }
 
 
 def test_the_newest_release_of_a_stamp_counts():
