@@ -70,6 +70,19 @@ def resolve(name: str) -> Any | None:
     return None if packet is None else getattr(packet, overload or "default", None)
 
 
+def with_number_tensors(traits: OperatorTraits, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Make tensors of the numbers in tensor places, on the CPU, of the dtype that type promotion gives a number."""
+    numbers = {i for i in traits.tensor_positions if i < len(args) and isinstance(args[i], (int, float, complex))}
+    if not numbers:
+        return args
+    like = next((arg for arg in args if isinstance(arg, torch.Tensor)), torch.empty(0, device="cpu"))
+
+    def convert(value: Any) -> torch.Tensor:
+        return torch.scalar_tensor(value, dtype=torch.result_type(like, value), device="cpu")
+
+    return tuple(convert(value) if place in numbers else value for place, value in enumerate(args))
+
+
 class Arguments:
     """The arguments of one call with CPU views in place of the device's tensors.
 
@@ -89,8 +102,7 @@ class Arguments:
         self.cpu_positions: list[int] = []  # positions of CPU tensors among the tensors
         self._position = 0
         self.args = tuple(self._convert(arg) for arg in args)
-        if any(isinstance(args[i], (int, float, complex)) for i in traits.tensor_positions if i < len(args)):
-            self.args = self._with_number_tensors()
+        self.args = with_number_tensors(traits, self.args)
         self.kwargs = {name: self._convert(value) for name, value in kwargs.items()}
         if "device" in self.kwargs:
             self.kwargs["device"] = torch.device("cpu")
@@ -117,17 +129,6 @@ class Arguments:
         self.views.append(view)
         self.storages.setdefault(view.untyped_storage()._cdata, storage_of(tensor))
         return view
-
-    def _with_number_tensors(self) -> tuple[Any, ...]:
-        """Make tensors of the numbers in tensor places, of the dtype that type promotion gives a number."""
-        like = next((arg for arg in self.args if isinstance(arg, torch.Tensor)), torch.empty(0, device="cpu"))
-
-        def convert(position: int, value: Any) -> Any:
-            if position in self.traits.tensor_positions and isinstance(value, (int, float, complex)):
-                return torch.scalar_tensor(value, dtype=torch.result_type(like, value), device="cpu")
-            return value
-
-        return tuple(convert(position, value) for position, value in enumerate(self.args))
 
     def _check_generator(self) -> None:
         generator = self.kwargs.get("generator")

@@ -15,6 +15,7 @@ from torch.utils import _pytree as pytree
 
 from course_utils.devices.dispatch_mode import DispatchMode
 from course_utils.emulation import messages
+from course_utils.emulation.call import traits_of, with_number_tensors
 from course_utils.emulation.host_waits import indices_on_cpu, is_view, wait_of
 from course_utils.emulation.kernels import KernelTable
 from course_utils.emulation.recorder import EventRecorder
@@ -62,6 +63,9 @@ class DispatchCounter(DispatchMode):
             name = func.name()  # type: ignore[no-untyped-call]
             if name in _WHOLE or not self._meets_device(args, kwargs):
                 return func(*args, **kwargs)
+            if not torch._C._should_allow_numbers_as_tensors(func._schema.name.partition("::")[2]):
+                # inside a composite operator, such as remainder.Scalar, a number was a tensor before the mode saw it
+                args = with_number_tensors(traits_of(func, name.removeprefix("aten::")), args)
             verdict, key = self._verdict(func)
             if verdict == "composite":
                 with self:

@@ -19,7 +19,7 @@ _METAL = """stdlib array atomic common compute config extended_vector geometric 
 METAL_HEADERS = frozenset(f"metal_{name}" for name in _METAL.split())
 TORCH_HEADERS = frozenset(
     f"c10/metal/{name}.h"
-    for name in ("common", "utils", "special_math", "reduction_utils", "random", "expm1f", "igamma")
+    for name in ("common", "utils", "special_math", "reduction_utils", "random", "expm1f", "igamma", "float8")
 )
 # textures, cooperative matrices and the rest: known, and not there
 _KNOWN_ELSEWHERE = re.compile(r"metal_\w+|c10/metal/\w+\.h|MetalPerformancePrimitives/.*")
@@ -31,6 +31,8 @@ _PRAGMAS = re.compile(r"once\b|unroll\b|clang\s+loop\b|METAL\b|clang\s+diagnosti
 _HIDDEN = re.compile(
     r"%:|\?\?=|\b__has_include(?:_next)?\b|\b__has_embed\b|\b_Pragma\b|\b__FILE__\b|\b__include_level__\b", re.I
 )
+# torch's common.h asks for a header of Metal 4, since torch 2.15
+_ASKS_FOR_HEADER = re.compile(r"\b__has_include\(\s*<([^>\n]*)>\s*\)")
 
 
 def embed(source: str) -> str:
@@ -46,6 +48,9 @@ def embed(source: str) -> str:
 
 
 def _embed(source: str, file: str, seen: set[str]) -> str:
+    if file != PROGRAM:  # torch's own question is answered by the list; nothing is looked for
+        known = METAL_HEADERS | TORCH_HEADERS
+        source = _ASKS_FOR_HEADER.sub(lambda asked: str(int(asked[1] in known)), source)
     if found := _HIDDEN.search(source):
         line = source.count("\n", 0, found.start()) + 1
         column = found.start() - source.rfind("\n", 0, found.start())

@@ -6,6 +6,7 @@ import pickle
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
+from support.installed_kernels import refused_if_lacked
 from torch import nn
 
 from course_utils.emulation import emulated_mps
@@ -78,7 +79,7 @@ WITHOUT_FLOAT64 = {
 @pytest.mark.parametrize("name", WITHOUT_FLOAT64)
 def test_no_float64_that_mps_does_not_make(name):
     """These run on MPS, forward and backward, and nothing of them runs on the CPU."""
-    with emulated_mps() as mps:
+    with emulated_mps() as mps, refused_if_lacked(name):
         WITHOUT_FLOAT64[name]()
         assert mps.ledger().fallbacks == ()
 

@@ -5,6 +5,7 @@ import copy
 import pytest
 import torch
 from support.callables import FUNCTIONS, MODULES, OPTIMIZERS, floats
+from support.installed_kernels import refused_if_lacked
 from torch import nn
 
 from course_utils.emulation import emulated_mps
@@ -47,7 +48,7 @@ def test_module_equals_cpu(name):
     module, inputs = MODULES[name]()
     twin = copy.deepcopy(module)
     expected = _forward_backward(module, inputs)
-    with emulated_mps() as mps:
+    with emulated_mps() as mps, refused_if_lacked(name):
         found = _forward_backward(twin.to("mps"), [x.to("mps") for x in inputs])
         _compare(expected, found)
         assert mps.ledger().fallbacks == ()
@@ -59,7 +60,7 @@ def test_module_equals_cpu(name):
 def test_function_equals_cpu(name):
     """A functional gives the CPU's result and gradient, and no operator is reported missing."""
     expected = _forward_backward(FUNCTIONS[name], [floats(3, 8)])
-    with emulated_mps() as mps:
+    with emulated_mps() as mps, refused_if_lacked(name):
         found = _forward_backward(FUNCTIONS[name], [floats(3, 8).to("mps")])
         _compare(expected, found)
         assert mps.ledger().fallbacks == ()

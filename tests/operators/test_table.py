@@ -205,6 +205,8 @@ def test_composites_are_what_the_dispatcher_can_compute_without_an_mps_kernel():
     wrong = {}
     for name, letter in ON_THIS_TORCH.verdicts.letters.items():
         rule = RULES[letter]
+        if letter in "cCpP":
+            continue  # a registration that only a build with MPS makes
         # the generic kernel of a structured operator is there, and calls an out= overload that may not be
         expected = rule.status == "composite" or rule.from_delegate
         try:

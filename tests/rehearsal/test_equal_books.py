@@ -61,3 +61,32 @@ def test_workload(name, mode):
 
     assert len(above.copies) > 0
     assert differences(above, inside) == []
+
+
+# a number beside a tensor; composite operators hand it on in the place of a tensor
+WITH_NUMBERS = {
+    "%": lambda i, x: (i % 2, x % 1.5, 7 % (i + 1)),
+    "remainder and fmod": lambda i, x: (x.remainder(2), x.fmod(2), i.clone().remainder_(2)),
+    "bits": lambda i, x: (i & 1, i | 2, i ^ 3, i << 1, i >> 1, 1 << i, ~i),
+    "quotients": lambda i, x: (i // 2, x / 3, 2 / (x + 1), torch.div(x, 2, rounding_mode="trunc")),
+    "powers": lambda i, x: (i**2, 2**x, x**0.5),
+    "comparisons": lambda i, x: (i == 1, x < 2, x <= 1, torch.isin(i, 2)),
+    "signs and logarithms": lambda i, x: (x.copysign(-1.0), torch.xlogy(x, 2.0), torch.special.xlog1py(x, 2.0)),
+    "choices": lambda i, x: (torch.where(x > 1, x, 0.0), x.clamp(min=1), x.masked_fill(x > 1, 0.5), x.lerp(x + 1, 0.5)),
+}
+
+
+@pytest.mark.parametrize("name", WITH_NUMBERS)
+def test_numbers_beside_tensors(name):
+    """Operators of a tensor and a number give the CPU's results under both counts, and both counts are equal."""
+    results = []
+
+    def run(device):
+        i, x = torch.arange(4), torch.arange(4.0)
+        results.extend(value.cpu() for value in WITH_NUMBERS[name](i.to(device), x.to(device)))
+
+    above, inside = books(run)
+
+    assert above.launches > 0
+    assert differences(above, inside) == []
+    torch.testing.assert_close(results, list(WITH_NUMBERS[name](torch.arange(4), torch.arange(4.0))))
