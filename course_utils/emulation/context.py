@@ -92,8 +92,9 @@ def version_warnings(torch_version: str) -> tuple[str, ...]:
     """Return what is unverified about emulating a torch release, such as "2.14.1+cpu"; pure."""
     if OLDEST_TESTED <= order(torch_version)[:2] <= NEWEST_TESTED:
         return ()
+    oldest, newest = (".".join(map(str, line)) for line in (OLDEST_TESTED, NEWEST_TESTED))
     return (
-        f"torch {torch_version} is outside the releases that this emulation follows (2.9 to 2.15): "
+        f"torch {torch_version} is outside the releases that this emulation follows ({oldest} to {newest}): "
         "routes and texts are unverified",
     )
 

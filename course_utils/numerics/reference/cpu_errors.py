@@ -24,7 +24,7 @@ from course_utils.numerics.reference.limits import (
 
 # always allowed, in steps of the accumulator: the CPU adds a few hundred numbers up without any error in contiguous
 # memory, and is 8 steps off in channels_last memory (running means of ResNet-18, torch 2.14.1)
-_STEPS = 16.0
+STEPS = 16.0
 # a piece of this many numbers stays in the processor's cache
 _PIECE = 2**16
 
@@ -76,7 +76,7 @@ class CpuErrors:
         around = pulled(squares, self._of(self.prior, piece), 1)
         typical = torch.maximum(around, self._elsewhere(around, piece)).sqrt_()
         limit = rounding_of(reference, self.dtype)
-        limit.mul_(1 + _STEPS * torch.finfo(torch.float32).eps / torch.finfo(self.dtype).eps)
+        limit.mul_(1 + STEPS * torch.finfo(torch.float32).eps / torch.finfo(self.dtype).eps)
         limit.add_(typical, alpha=first_look_times(self.dtype) * self.largest)
         if not has_slope(self.reference):
             return ErrorBound(limit)

@@ -9,7 +9,7 @@ from enum import Enum
 
 import torch
 
-from course_utils.numerics.reference.cpu_errors import bound_from_cpu, ratio_if_right
+from course_utils.numerics.reference.cpu_errors import STEPS, bound_from_cpu, first_look_times, ratio_if_right
 from course_utils.numerics.reference.differences import (
     OutputDifference,
     compare_outputs,
@@ -41,7 +41,8 @@ class JudgingRule(Enum):
     """What decided."""
 
     FIRST_LOOK = (
-        "within 16 steps of float32 and 24 times (float16, bfloat16: 4 times) "
+        f"within {STEPS:.0f} steps of float32 and {first_look_times(torch.float32):.0f} times "
+        f"(float16, bfloat16: {first_look_times(torch.float16):.0f} times) "
         "the error of the CPU's own kernels in this dtype"
     )
     MODEL = "within the errors that honest kernels may make, carried through the reference"

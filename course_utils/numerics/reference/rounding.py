@@ -50,6 +50,7 @@ class RoundingModel(DispatchMode):
         self.dtype, self.really_rounds = dtype, seed % 2 == 0 and coarseness == 1
         self.unit = coarseness * info.eps / 2
         self.accumulator = coarseness * accumulator_eps(dtype)
+        self.sums = SumErrors(self.accumulator, self.unit)
         self.smallest = info.smallest_normal * info.eps
         self.depth = self.count = 0
         self.generator = torch.Generator().manual_seed(seed)
@@ -78,7 +79,7 @@ class RoundingModel(DispatchMode):
         writes = func._schema.is_mutable
         sums = None
         if not writes or name in kinds.ADD_IN_THE_DTYPE:
-            sums = SumErrors(self.accumulator, self.unit).of(func, name, args, kwargs)
+            sums = self.sums.of(func, name, args, kwargs)
         in_steps = kwargs.get("rounding_mode") is not None
         unknown = sums is None and name not in kinds.ARITHMETIC and not kinds.is_pointwise(func)
         if unknown or kinds.is_special(name) or in_steps:
@@ -153,7 +154,7 @@ class RoundingModel(DispatchMode):
         errors = [
             steps * _rms(y, y.dim()).expand(y.shape) if kinds.has_numbers(y) else None for y in _as_sequence(result)
         ]
-        inside = statistic_errors(name, args, kwargs, result, SumErrors(self.accumulator, self.unit))
+        inside = statistic_errors(name, args, kwargs, result, self.sums)
         if inside is not None:
             errors = _summed(errors, inside.results)
             for written, error in zip(args[3:5], (inside.running_mean, inside.running_var), strict=False):

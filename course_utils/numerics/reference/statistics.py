@@ -86,6 +86,7 @@ def _group_norm_rows(args: tuple[Any, ...]) -> _Rows:
 class _Moments:
     """Mean and variance of rows, with their errors; all of shape (rows, 1)."""
 
+    mean: torch.Tensor
     mean_error: torch.Tensor
     variance: torch.Tensor
     variance_error: torch.Tensor
@@ -96,13 +97,13 @@ def _moments(rows: torch.Tensor, sums: SumErrors) -> _Moments:
     squares = (rows - mean).square()
     mean_error = sums.mean_of(rows).unsqueeze(-1)
     variance_error = sums.mean_of(squares).unsqueeze(-1) + mean_error.square()
-    return _Moments(mean_error, squares.mean(-1, keepdim=True), variance_error)
+    return _Moments(mean, mean_error, squares.mean(-1, keepdim=True), variance_error)
 
 
 def _of_normed(rows: _Rows, moments: _Moments) -> torch.Tensor:
     """Carry the errors of mean and variance into (x - mean) / sqrt(variance + eps) * weight."""
     spread = moments.variance + rows.eps
-    normed = (rows.numbers - rows.numbers.mean(-1, keepdim=True)) / spread.sqrt()
+    normed = (rows.numbers - moments.mean) / spread.sqrt()
     error = moments.mean_error / spread.sqrt() + 0.5 * normed.abs() * moments.variance_error / spread
     return error if rows.weight is None else error * rows.weight.abs()
 
