@@ -16,6 +16,7 @@ import sys
 from typing import Any
 
 from course_utils.exercises.cell_shell import make_shell
+from course_utils.exercises.compiler_on_demand import put_off_compiler
 
 MAX_OUTPUT_CHARACTERS = 20_000
 
@@ -28,6 +29,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         from IPython.utils.capture import capture_output
 
+        put_off_compiler()
         shell = make_shell()
         # the first cell loads torch, and nothing of it goes before the end: the collector would look at all of it again
         # and again, and once more at the end, which takes as long as a third of the loading

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from course_utils.sandbox.interpreter import Interpreter, answers_warm, ask_to_load, control_pair
+from course_utils.sandbox.processors import own_processors
 from course_utils.sandbox.sandbox import Sandbox, SandboxError
 
 
@@ -22,8 +23,11 @@ class LentTemplate:
         self.control = control
 
     def connect(self) -> socket.socket:
-        """Return a control socket for one worker; what the worker asks is answered when the template is warm."""
-        return self._share({})
+        """Return a control socket for one worker; what the worker asks is answered when the template is warm.
+
+        The fork at its other end runs on the processors that this process runs on.
+        """
+        return self._share({"processors": own_processors()})
 
     def lend(self, *, own_users: bool) -> socket.socket:
         """Return the control socket of a fork in namespaces of its own: checks beside this template are not in them.
@@ -33,7 +37,7 @@ class LentTemplate:
         """
         return self._share({"apart": True, "own_users": own_users})
 
-    def _share(self, how: dict[str, bool]) -> socket.socket:
+    def _share(self, how: dict[str, object]) -> socket.socket:
         ours, its = control_pair()
         with its, suppress(OSError):
             # comes behind the modules in the template's queue; one that has ended is noticed by the worker

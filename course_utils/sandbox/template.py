@@ -29,8 +29,10 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from course_utils.exercises.cell_shell import make_shell
+from course_utils.exercises.compiler_on_demand import put_off_compiler
 from course_utils.sandbox import identities, namespaces
 from course_utils.sandbox.process_tree import read_usage
+from course_utils.sandbox.processors import stay_on
 from course_utils.sandbox.student import serve_socket
 from course_utils.sandbox.syscall_filter import load_filter
 
@@ -38,7 +40,11 @@ REQUEST_BYTES, MOST_DESCRIPTORS = 2**20, 2**20
 
 
 def load_all(modules: Sequence[str]) -> None:
-    """Load modules; torch gets one thread, since a fork takes none along, and no result depends on the cores then."""
+    """Load modules; torch gets one thread, since a fork takes none along, and no result depends on the cores then.
+
+    torch's compiler is loaded by the submission that asks for it: without it a process is forked and ended sooner.
+    """
+    put_off_compiler()
     for name in modules:
         load(name)
     torch = sys.modules.get("torch")
@@ -52,20 +58,11 @@ def warm_up(modules: Sequence[str]) -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.ones(8, 8) @ torch.ones(8, 8)
-        if any(f"{name}.".startswith("torch.optim.") for name in modules):
-            use_optimizer(torch)
     select_device = sys.modules.get("course_utils.emulation.select_device")
     if torch is not None and select_device is not None and sys.platform.startswith("linux"):
         # reads torch's operator list once for all
         with select_device.mps_or_emulated() as mps:
             torch.ones(2, device=mps.device).sum().item()
-
-
-def use_optimizer(torch: Any) -> None:
-    """Let an optimizer make a step: the first one loads torch's compiler and sympy, 900 modules (torch 2.14)."""
-    weight = torch.nn.Parameter(torch.zeros(1))
-    weight.grad = torch.zeros(1)
-    torch.optim.SGD([weight], lr=0.1).step()
 
 
 def load(name: str) -> None:
@@ -125,7 +122,10 @@ def fork_server(control: socket.socket) -> None:
 def _fork_for_others(how: dict[str, Any]) -> bool:
     """Fork for somebody else, in namespaces of its own where `apart` is asked for; return whether this is the fork."""
     if not how.get("apart"):
-        return os.fork() == 0
+        if os.fork():
+            return False
+        stay_on(how.get("processors", ()))
+        return True
     between = os.fork()
     if between:
         os.waitpid(between, 0)

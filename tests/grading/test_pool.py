@@ -1,5 +1,6 @@
 """Workers are forks of one prepared process, or are started afresh: both lose only the job that ends them."""
 
+import json
 import os
 import signal
 import sys
@@ -89,3 +90,18 @@ def test_a_killed_fork_server(tmp_path):
         pool.stop()
 
     assert {name: bool(one.line) for name, one in answers.items()} == {"ada": True, "bob": True, "cy": True}
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux lets a process choose its processors")
+@pytest.mark.parametrize("spare", [0, 1])
+def test_processors(tmp_path, monkeypatch, spare):
+    """Each worker stays on a processor of its own where all are in use, and on any where there are more."""
+    processors = sorted(os.sched_getaffinity(0))
+    count = len(processors) - spare
+    if not count:
+        pytest.skip("this machine has one processor")
+    work = jobs(**{f"s{n}": f"# meet {count} {tmp_path}\n{SOLVED['double']}" for n in range(count)})
+    answers, _ = run(Pool(count, "support.stand_in_graders:Placed", fork=True), work)
+
+    places = sorted(json.loads(read_result(one.line).notes[0]) for one in answers.values())
+    assert places == [processors] * count if spare else [[each] for each in processors]

@@ -43,11 +43,17 @@ class ForkServer:
         self.ended = False
         self._started = 0
 
-    def start(self, pipe: Connection) -> ForkedWorker:
-        """Ask for a worker at the other end of a pipe; return before it is there."""
+    def start(self, pipe: Connection, processor: int | None = None) -> ForkedWorker:
+        """Ask for a worker at the other end of a pipe; return before it is there.
+
+        Args:
+            pipe: the pipe.
+            processor: the one processor that the worker and its submissions run on; any when None.
+        """
         self._started += 1
+        request = {"fork": self._started, "processors": [] if processor is None else [processor]}
         with suppress(OSError):  # it has ended; that is seen at the pipe
-            socket.send_fds(self.control, [json.dumps({"fork": self._started}).encode()], [pipe.fileno()])
+            socket.send_fds(self.control, [json.dumps(request).encode()], [pipe.fileno()])
         return ForkedWorker(self, self._started)
 
     def signal(self, number: int, what: int) -> None:

@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection
 
 from course_utils.grading.running.job import course_from_bytes
 from course_utils.grading.running.worker import GraderHolder
+from course_utils.sandbox.processors import stay_on
 from course_utils.sandbox.sandbox import Sandbox
 from course_utils.sandbox.shared_template import LentTemplate
 
@@ -79,6 +80,7 @@ def serve_forks(
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     for end in (control, woken, waker):
                         end.close()
+                    stay_on(request["processors"])
                     _work(Connection(pipes[0]), holder, serve)
                 os.close(pipes[0])
                 workers[pid] = number

@@ -27,6 +27,7 @@ from course_utils.grading.running.job import Job
 from course_utils.grading.running.prepared import runs_inside
 from course_utils.grading.running.worker import ENGINE, GraderHolder, run_job
 from course_utils.sandbox.process_tree import read_usage
+from course_utils.sandbox.processors import own_processors
 from course_utils.sandbox.sandbox import SandboxError
 
 READY = b"ready"
@@ -57,6 +58,7 @@ class _Worker:
     process: SpawnProcess | ForkedWorker
     pipe: Connection
     inside: bool = False
+    processor: int | None = None
     ready: bool = False
     job: Job | None = None
     deadline_s: float = field(default=0.0)
@@ -68,7 +70,7 @@ class _Worker:
 
 def count_cores() -> int:
     """Count the cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return len(own_processors()) or os.cpu_count() or 1
 
 
 def serve(pipe: Connection, holder: GraderHolder) -> None:
@@ -172,17 +174,28 @@ class Pool:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process: SpawnProcess | ForkedWorker
+        processor = self._choose_processor()
         if self.fork and not course.unsafe:
             if self._server is not None and self._server.ended:
                 self._server.close()
                 self._server = None
-            process = (self._server or self._start_server(course)).start(theirs)
+            process = (self._server or self._start_server(course)).start(theirs, processor)
         else:
             process = context.Process(target=serve_spawned, args=(theirs, self.factory, serve))
             process.start()
         theirs.close()
         inside = self._server is not None and not self._server.process.same_ids
-        return _Worker(process, ours, inside, deadline_s=time.monotonic() + self.spare_s)
+        return _Worker(process, ours, inside, processor, deadline_s=time.monotonic() + self.spare_s)
+
+    def _choose_processor(self) -> int | None:
+        """Return the processor for a new worker; None where there are more than workers, and the system chooses.
+
+        A worker waits while its submission computes, and the other way round: on one processor each finds in the cache
+        what the other left there.
+        """
+        processors = own_processors()
+        taken = Counter(worker.processor for worker in self._workers)
+        return min(processors, key=lambda each: taken[each]) if 0 < len(processors) <= self.most else None
 
     def _start_server(self, course: Course) -> ForkServer:
         try:
