@@ -5,16 +5,19 @@
     python -m scripts.mac_report --only doctor known
 
 Each step is a command of the course, with its output in build/mac-report/. A step that has ended is not run again, so
-an interrupted run goes on where it was. The report is a page: what passed, what did not, and which sentences of the
-course ("not yet run on a Mac") this run allows to change. The archive holds the page and the outputs, without names,
-hosts and paths; its first parts are those of `course report`. Exit code 0 when every step ended as it should, 1 when
-one did not, 2 when the report's folder cannot be used, 130 after Ctrl-C.
+an interrupted run goes on where it was; whatever a step started ends with it. The report is a page: what passed, what
+did not, and which sentences of the course ("not yet run on a Mac") this run allows to change. The archive holds the
+page and the outputs, without names, hosts and paths; its first parts are those of `course report`. Exit code 0 when
+every step ended as it should, 1 when one did not, 2 when the report's folder cannot be used, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
+import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -36,17 +39,21 @@ INTERRUPTED, UNUSABLE = 130, 2
 SCRIPT = (sys.executable, "-m")
 COURSE = (sys.executable, "-m", "course_utils.cli")
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+# far more than a slow Mac needs: a GPU that hangs is not to keep a reader waiting for ever
+LONG_S = 3600.0
 # in the order of what is worth most when the run is stopped early
 STEPS = (
-    Step("doctor", "whether MPS works here, and why", (*COURSE, "doctor", "--json"), (0, 1), "doctor.json"),
+    Step("doctor", "whether MPS works here, and why", (*COURSE, "doctor", "--json"), (0, 1), "doctor.json", 300.0),
     *(step for step in plan() if step.name != "doctor"),  # the page needs the doctor's verdict, not the snapshot alone
     Step(
         "lessons",
         "whether every cell of every lesson runs",
         (
-            *(*PYTEST, "notebooks", "--nbval-lax", "--nbval-current-env"),
+            # a cell that hangs fails, and the others run
+            *(*PYTEST, "notebooks", "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=300"),
             *("-n", "2", "--dist", "loadscope", f"--junitxml={HERE}/lessons.xml"),
         ),
+        limit_s=LONG_S,
     ),
     Step(
         "grading",
@@ -57,6 +64,7 @@ STEPS = (
         "tests",
         "whether the course's tests pass",
         (*PYTEST, "tests", "-n", "2", "--dist", "loadscope", f"--junitxml={HERE}/tests.xml"),
+        limit_s=LONG_S,
     ),
 )
 
@@ -105,7 +113,7 @@ def page(
     lines = ["# What this machine told", "", "| step | says | result | seconds |", "|---|---|---|---|"]
     for step in steps:
         end = ended.get(step.name)
-        result = "not run" if end is None else "answered" if end.answered else f"failed (exit code {end.code})"
+        result = "not run" if end is None else end.words
         lines.append(f"| {step.name} | {step.says} | {result} | {'' if end is None else end.seconds} |")
     lines += ["", "## What differed from the rehearsal", "", "On Linux all of these pass.", ""]
     lines += differing or ["- nothing is known: neither lessons nor tests nor grading ran"]
@@ -140,6 +148,13 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER, steps: S
     chosen = parser.parse_args(arguments)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        alone = _hold(folder)
+    except BlockingIOError:
+        print(f"another run writes into {folder}; wait for it, or end it", file=sys.stderr)
+        return UNUSABLE
+    except OSError as error:
+        return _unusable(folder, error)
+    try:
         ended = read_state(folder)
         interrupted = _run_missing(steps, ended, folder, only=chosen.only, again=chosen.again)
         allowed = may_change(ended, _json(folder / "doctor.json"), ROOT)
@@ -150,16 +165,36 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER, steps: S
         print(error, file=sys.stderr)
         return UNUSABLE
     except OSError as error:
-        print(
-            f"the report cannot be kept in {folder} ({sentence(error)}); make room or change its rights",
-            file=sys.stderr,
-        )
-        return UNUSABLE
+        return _unusable(folder, error)
+    finally:
+        os.close(alone)
     where = folder / "report.md"
     print(f"{folder.with_suffix('.zip')}: {packed} files; look into {where} before you send it")
     if interrupted:
         return INTERRUPTED
     return 0 if all(end.answered for end in ended.values()) else 1
+
+
+def _hold(folder: Path) -> int:
+    """Keep other runs out of a folder until what this returns is closed, or this process ends.
+
+    Raises:
+        BlockingIOError: when another run holds it.
+        OSError: when the folder cannot be opened.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _unusable(folder: Path, error: OSError) -> int:
+    """Say why the report cannot be kept; return the exit code."""
+    print(f"the report cannot be kept in {folder} ({sentence(error)}); make room or change its rights", file=sys.stderr)
+    return UNUSABLE
 
 
 def _run_missing(
@@ -176,7 +211,7 @@ def _run_missing(
             print(f"stopped during {step.name}; the same command goes on from here", file=sys.stderr)
             return True
         write_state(folder, ended)
-        print(f"{step.name}: {'answered' if ended[step.name].answered else 'failed'}, {ended[step.name].seconds} s")
+        print(f"{step.name}: {ended[step.name].words}, {ended[step.name].seconds} s")
     return False
 
 
@@ -189,5 +224,12 @@ def _json(path: Path) -> Mapping[str, object]:
     return found if isinstance(found, dict) else {}
 
 
+def stop_like_ctrl_c() -> None:
+    """Let a closed terminal and `kill` stop a run as Ctrl-C does: what is done by then is packed."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+
+
 if __name__ == "__main__":
+    stop_like_ctrl_c()
     sys.exit(main())

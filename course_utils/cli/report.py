@@ -76,7 +76,7 @@ def to_send(folder: Path, steps: Sequence[Step], ended: Mapping[str, StepEnd]) -
 def _words(name: str, steps: Sequence[Step], ended: Mapping[str, StepEnd]) -> str:
     says = next(step.says for step in steps if step.name == name)
     end = ended.get(name)
-    return f"{says}; " + ("did not run" if end is None else "answered" if end.answered else f"exit code {end.code}")
+    return f"{says}; {'did not run' if end is None else end.words}"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -116,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"It names no person, no host and no path. Look into it before you send it: unzip -p {output} | less")
     for step in steps:
         if step.name in ended and not ended[step.name].answered:
-            print(f"! {step.name} ended with exit code {ended[step.name].code}; {step.errors_file} says why")
+            print(f"! {step.name} {ended[step.name].words}; {step.errors_file} says why")
     if interrupted:
         return INTERRUPTED
     return 0 if all(end.answered for end in ended.values()) else 1

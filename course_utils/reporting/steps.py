@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
-import subprocess
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from course_utils.reporting.errors import CourseError
 from course_utils.reporting.files import write_file
+from course_utils.reporting.keeper import run_kept
 
 STATE = "state.json"
 HERE = "{folder}"  # in a step's words: the report's folder
@@ -33,6 +34,7 @@ class Step:
         command: the words of the command; "{folder}" in them is the report's folder.
         answers: exit codes with which it has answered; any other means that it failed.
         output: the file that takes what it prints, in the report's folder; empty for the step's name and ".txt".
+        limit_s: how long it may take, seconds; then it is stopped, and what it has written by then is kept.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Step:
     command: tuple[str, ...]
     answers: tuple[int, ...] = (0,)
     output: str = ""
+    limit_s: float = 1800.0
 
     @property
     def file(self) -> str:
@@ -59,12 +62,16 @@ class StepEnd:
     Args:
         code: its exit code.
         seconds: how long it took.
-        answered: whether the code is one of its answers.
+        answered: whether the code is one of its answers, and it ended by itself.
+        date: the day on which it ended, YYYY-MM-DD.
+        timed_out: whether it was stopped at its time limit.
     """
 
     code: int
     seconds: float
     answered: bool
+    date: str
+    timed_out: bool = False
 
     @classmethod
     def read(cls, row: object) -> StepEnd:
@@ -76,9 +83,18 @@ class StepEnd:
         if not isinstance(row, dict) or set(row) != set(cls.__dataclass_fields__):
             raise ValueError(f"{row!r} is not how a step ended")
         ended = cls(**row)
-        if not isinstance(ended.code, int) or not isinstance(ended.answered, bool):
+        switches = (ended.answered, ended.timed_out)
+        if not isinstance(ended.code, int) or not all(isinstance(switch, bool) for switch in switches):
             raise ValueError(f"{row!r} is not how a step ended")
-        return cls(ended.code, float(ended.seconds), ended.answered)
+        datetime.date.fromisoformat(ended.date)
+        return replace(ended, seconds=float(ended.seconds))
+
+    @property
+    def words(self) -> str:
+        """How it ended, in words."""
+        if self.timed_out:
+            return "stopped at its time limit"
+        return "answered" if self.answered else f"failed (exit code {self.code})"
 
 
 def read_state(folder: Path) -> dict[str, StepEnd]:
@@ -111,7 +127,7 @@ def write_state(folder: Path, ended: Mapping[str, StepEnd]) -> None:
 
 
 def run_step(step: Step, folder: Path, *, at: Path | None = None) -> StepEnd:
-    """Run one step; what it prints goes into its file, what it warns of beside it.
+    """Run one step; what it prints goes into its file, what it warns of beside it, and nothing of it stays alive.
 
     Args:
         step: the step.
@@ -119,18 +135,18 @@ def run_step(step: Step, folder: Path, *, at: Path | None = None) -> StepEnd:
         at: the folder to run in; the current one when None.
 
     Raises:
-        OSError: when the folder cannot be written.
+        OSError: when the folder cannot be written, or no process can be started.
     """
     start = time.monotonic()
-    environment = {name: value for name, value in os.environ.items() if name not in UNSET}
     with (folder / step.file).open("wb") as output, (folder / step.errors_file).open("wb") as errors:
-        code = subprocess.run(
+        kept = run_kept(
             [word.replace(HERE, str(folder)) for word in step.command],
-            cwd=at,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=errors,
-            check=False,
-        ).returncode
-    return StepEnd(code, round(time.monotonic() - start, 1), code in step.answers)
+            at=at,
+            environment={name: value for name, value in os.environ.items() if name not in UNSET},
+            output=output,
+            errors=errors,
+            limit_s=step.limit_s,
+        )
+    answered = kept.code in step.answers and not kept.timed_out
+    seconds = round(time.monotonic() - start, 1)
+    return StepEnd(kept.code, seconds, answered, datetime.date.today().isoformat(), kept.timed_out)

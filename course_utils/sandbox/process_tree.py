@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import psutil
 
+from course_utils.reporting.started import find_started
+
 # anonymous memory, and memory that a process shares with its children; not what is read from files
 _OWN_MEMORY = re.compile(rb"^(?:RssAnon|RssShmem):\s+(\d+) kB$", re.MULTILINE)
 LONGEST_READ = 2**16
@@ -109,16 +111,7 @@ def read_marked_usage(first: int, mark: str) -> Usage:
         first: the process.
         mark: the value of the environment variable `MARK`.
     """
-    found: dict[int, psutil.Process] = {}
-    with suppress(psutil.NoSuchProcess):
-        top = psutil.Process(first)
-        found = {process.pid: process for process in (top, *top.children(recursive=True))}
-    for process in psutil.process_iter():
-        # processes of others, and those that end meanwhile, are not the submission's
-        with suppress(psutil.NoSuchProcess, psutil.AccessDenied, OSError):
-            if process.pid not in found and process.environ().get(MARK) == mark:
-                found[process.pid] = process
-    return _sum(list(found.values()))
+    return _sum(find_started(first, MARK, mark))
 
 
 def _sum(processes: Sequence[psutil.Process]) -> Usage:

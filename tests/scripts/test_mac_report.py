@@ -1,6 +1,10 @@
 """The report of a Mac: it resumes, names what failed, changes no sentence without MPS, and packs nothing private."""
 
+import fcntl
 import json
+import os
+import signal
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -12,6 +16,7 @@ from support.paths import ROOT
 from course_utils.reporting.steps import Step, StepEnd
 from scripts.mac_report import STEPS, main, may_change, pack
 
+TODAY = "2026-12-24"
 COUNTING = "import pathlib, sys; p = pathlib.Path(sys.argv[1]); p.open('a').write('x')"
 
 
@@ -33,23 +38,64 @@ def test_what_has_ended_does_not_run_again(tmp_path):
     assert (tmp_path / "count").read_text() == "xx"
 
 
-def test_an_interruption_keeps_what_is_done(tmp_path, monkeypatch):
-    """After Ctrl-C the report is written, and the next run takes up the step that was stopped."""
-    folder = tmp_path / "report"
-    plan = steps(tmp_path)
-    run = sys.modules["scripts.mac_report"].run_step
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
+# a step that says that it runs and stays, but not the second time; a signal before the wait for it is not lost
+STAYING = """
+import signal, sys
+from pathlib import Path
 
-    def stopped(step, folder, at):
-        if step.name == "bench":
-            raise KeyboardInterrupt
-        return run(step, folder, at=at)
+again, pipe = Path(sys.argv[1], "again"), Path(sys.argv[1], "pipe")
+if not again.exists():
+    again.touch()
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    pipe.write_text("runs")
+    signal.sigwait([signal.SIGINT])
+    sys.exit(2)
+"""
+RUN = """
+import sys
+from pathlib import Path
+from course_utils.reporting.steps import Step
+from scripts.mac_report import main, stop_like_ctrl_c
 
-    monkeypatch.setattr("scripts.mac_report.run_step", stopped)
-    assert main([], folder, plan) == 130
-    assert "not run" in (folder / "report.md").read_text(encoding="utf-8")
-    monkeypatch.undo()
-    assert main([], folder, plan) == 0
+there, counting, staying = sys.argv[1:]
+count = (sys.executable, "-c", counting, f"{there}/count")
+stop_like_ctrl_c()
+steps = (Step("doctor", "counts", count), Step("bench", "stays", (sys.executable, "-c", staying, there)))
+sys.exit(main([], Path(there, "report"), steps))
+"""
+
+
+@pytest.mark.parametrize("how", STOPS, ids=[how.name for how in STOPS])
+def test_an_interrupted_run_goes_on(tmp_path, how):
+    """What is done is packed when a run is stopped, and kept when it is killed; the next run takes up the rest."""
+    os.mkfifo(tmp_path / "pipe")
+    words = [sys.executable, "-c", RUN, str(tmp_path), COUNTING, STAYING]
+    with subprocess.Popen(words, cwd=ROOT, start_new_session=True) as stopped:
+        (tmp_path / "pipe").read_text()
+        os.killpg(stopped.pid, how)
+    if how == signal.SIGKILL:
+        assert stopped.returncode == -how
+    else:
+        assert stopped.returncode == 130
+        assert "| bench | stays | not run |" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+        assert (tmp_path / "report.zip").exists()
+
+    assert subprocess.run(words, cwd=ROOT, check=False).returncode == 0
     assert (tmp_path / "count").read_text() == "x"
+
+
+def test_two_runs_do_not_share_a_folder(tmp_path, capsys):
+    """While one run writes into the folder, another ends with a sentence."""
+    folder = tmp_path / "report"
+    folder.mkdir()
+    held = os.open(folder, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+
+    assert main([], folder, steps(tmp_path)) == 2
+    assert "another run" in capsys.readouterr().err
+    os.close(held)
+    assert main([], folder, steps(tmp_path)) == 0
 
 
 def test_a_step_that_failed_is_named(tmp_path):
@@ -62,7 +108,7 @@ def test_a_step_that_failed_is_named(tmp_path):
 
 def test_sentences_change_only_where_mps_computed():
     """Without MPS nothing may be changed; with it the cards of lessons, once the lessons ran."""
-    ended = {"lessons": StepEnd(0, 1.0, answered=True), "tests": StepEnd(1, 1.0, answered=False)}
+    ended = {"lessons": StepEnd(0, 1.0, True, TODAY), "tests": StepEnd(1, 1.0, False, TODAY)}
 
     assert may_change(ended, {"mps_usable": False}, ROOT) == []
     allowed = found(may_change(ended, {"mps_usable": True}, ROOT))
