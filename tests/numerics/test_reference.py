@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from course_utils.numerics import FaultyDevice, compare_numerics, draw
-from course_utils.numerics.reference.cpu_errors import bound_from_cpu, ratio_if_right
+from course_utils.numerics.reference.cpu_errors import bound_from_cpu, largest_ratio
 from course_utils.numerics.reference.expected import CpuCall, expect, shared_references
 from course_utils.numerics.reference.limits import slope_of, smoothed
 from course_utils.numerics.reference.operator_look import OperatorLook
@@ -268,7 +268,8 @@ def test_pieces_judge_as_the_whole_does(shape):
     wrong = mine.clone()
     wrong.view(-1)[-2] += 1e-3
 
-    assert ratio_if_right(mine, exact, [cpu], torch.float32) == pytest.approx(whole, rel=1e-4)
-    assert ratio_if_right(wrong, exact, [cpu], torch.float32) is None
-    assert ratio_if_right((mine.double() * (1 + 4e-6)).float(), exact, [cpu], torch.float32) is None
-    assert ratio_if_right(mine, exact, [cpu, wrong], torch.float32) <= whole
+    assert largest_ratio(mine, exact, [cpu], torch.float32) == pytest.approx(whole, rel=1e-4)
+    assert largest_ratio(wrong, exact, [cpu], torch.float32) > 1
+    assert largest_ratio((mine.double() * (1 + 1e-6)).float(), exact, [cpu], torch.float32) == math.inf
+    assert largest_ratio(mine, exact, [cpu, wrong], torch.float32) <= whole
+    assert largest_ratio(torch.full_like(mine, math.nan), exact, [cpu], torch.float32) is None

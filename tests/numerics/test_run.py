@@ -1,6 +1,7 @@
 """compare_numerics from end to end: bad input is answered, devices and dtypes are chosen, doubts are stated."""
 
 import ast
+import gc
 import json
 
 import pytest
@@ -11,6 +12,7 @@ from course_utils import compare_numerics
 from course_utils.devices import probe as devices
 from course_utils.emulation import emulated_mps
 from course_utils.numerics import FaultyDevice, draw
+from course_utils.numerics.questions import session
 
 
 @pytest.fixture
@@ -80,6 +82,29 @@ def test_module_is_not_changed():
     assert "buffer running_mean" in {leaf.path for leaf in report.cases[0].expected}
     assert torch.equal(norm.running_mean, torch.zeros(3))
     assert all(parameter.grad is None for parameter in norm.parameters())
+
+
+def bytes_held():
+    """Count the memory of all tensors that something refers to."""
+    tensors = [found for found in gc.get_objects() if type(found) in (torch.Tensor, nn.Parameter)]
+    return sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors}.values())
+
+
+def test_what_is_held_of_a_large_model(monkeypatch):
+    """Answers and references of earlier questions are gone when the next ones are asked."""
+    monkeypatch.setattr(session, "_KEEP_ELEMENTS", 0)
+    model, held = nn.Linear(400, 400), {}
+    before, size = bytes_held(), 4 * 400**2
+
+    def look(question):
+        held[question] = (bytes_held() - before) / size
+
+    compare_numerics(model, (draw(2, 400),), device="cpu", progress=look)
+
+    # the model twice, once of them in float64: 3; a reference with its gradients: 2; what the CPU and the device gave
+    late = {name: sets for name, sets in held.items() if name.startswith(("expanded", "leading", "optimizer"))}
+    assert len(late) > 4
+    assert max(late.values()) < 7, late
 
 
 def test_random_operators_without_a_seed():

@@ -11,7 +11,7 @@ from course_utils.numerics.questions.session import (
     NumericsQuestion,
     QuestionOutcome,
 )
-from course_utils.numerics.reference.expected import Expected
+from course_utils.numerics.reference.expected import Expected, sharing_references
 from course_utils.numerics.running.attempts import Refusal
 from course_utils.numerics.running.runners import Fn, copied
 from course_utils.numerics.tensors.inputs import Inputs, contiguous
@@ -51,6 +51,8 @@ def check_layouts(record: ComparisonRecord, inputs: Inputs, expected: Expected) 
                 record, NumericsQuestion(f"{layout} inputs", expected, record.setting.lower, new, False, shown)
             )
     wrong += _parameters(record, inputs, expected)
+    if not wrong and not sharing_references():
+        expected.release(forward=False)  # what follows has other values
     for layout in EXPANDED:
         wrong += _expanded(record, inputs, layout, gradients=expected.call.gradients)
     wrong = [outcome for outcome in wrong if _stays_wrong(record, outcome)]

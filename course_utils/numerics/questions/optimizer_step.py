@@ -19,7 +19,6 @@ from course_utils.numerics.running.runners import Fn
 from course_utils.numerics.tensors.inputs import Inputs
 
 MOST_PARAMETERS = 2**24
-_LAYOUTS = ("transposed", "")
 
 
 def check_step(record: ComparisonRecord, inputs: Inputs, expected: Expected, make_optimizer: MakeOptimizer) -> None:
@@ -28,24 +27,29 @@ def check_step(record: ComparisonRecord, inputs: Inputs, expected: Expected, mak
     if not isinstance(module, nn.Module) or not any(p.requires_grad for p in module.parameters()):
         return
     arguments = expected.arguments
-    right = record.expect(arguments, gradients=False, fn=StepOf(module, len(inputs), make_optimizer))
+
+    def step_of(fn: Fn) -> StepOf:
+        assert isinstance(fn, nn.Module)
+        return StepOf(fn, len(inputs), make_optimizer)
+
+    right = record.expect(arguments, gradients=False, around=step_of)
     if isinstance(right, Refusal):
         record.skip("optimizer step", f"the CPU raises {right}")
         return
-    wrong: dict[str, QuestionOutcome] = {}
-    for layout in _LAYOUTS:
+
+    def wrong_with(layout: str) -> QuestionOutcome | None:
         prepared = parameters_laid_out(module, layout) if layout else module
         if prepared is None:
-            continue
+            return None
         name = "optimizer step" + (f", {layout} parameters" if layout else "")
-        step = StepOf(prepared, len(inputs), make_optimizer)
         shown = FailingInputs(inputs, form="step", parameter_layout=layout)
-        outcome = record.ask(NumericsQuestion(name, right, step, arguments, False, shown))
-        if not outcome.right:
-            wrong[layout] = outcome
-    if not wrong:
+        outcome = record.ask(NumericsQuestion(name, right, step_of(prepared), arguments, False, shown))
+        return None if outcome.right else outcome
+
+    transposed = wrong_with("transposed")
+    worst = wrong_with("") or transposed
+    if worst is None:
         return
-    worst = wrong.get("", next(iter(wrong.values())))
     if not record.is_repeatable(worst):
         record.find("not repeatable", f"the same question gets other answers: {worst.sentence}", worst)
         return

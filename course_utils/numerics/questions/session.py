@@ -206,11 +206,12 @@ class ComparisonRecord:
         if entry not in self.not_asked:
             self.not_asked.append(entry)
 
-    def expect(self, inputs: Inputs, *, gradients: bool, fn: Fn | None = None) -> Expected | Refusal:
-        """Compute the right answer for inputs in the device's dtype."""
+    def expect(
+        self, inputs: Inputs, *, gradients: bool, around: Callable[[Fn], Fn] = lambda fn: fn
+    ) -> Expected | Refusal:
+        """Compute the right answer for inputs in the device's dtype, of the callable or of what is put around it."""
         setting = self.setting
-        called = setting.lower if fn is None else fn
-        exact = setting.exact if fn is None else at_dtype(fn, setting.precision)
+        called, exact = around(setting.lower), around(setting.exact)
         return expect(CpuCall(called, inputs, setting.dtype, setting.precision, gradients, setting.seed), exact)
 
     def answer(self, question: NumericsQuestion) -> Answer | Refusal:
@@ -247,9 +248,17 @@ class ComparisonRecord:
             judgement: Judgement = known[1]
             return judgement
         judgement = judge(answer, expected, forward_only=forward_only)
-        if judgement.verdict is NumericsVerdict.AGREES:
-            expected.judged[forward_only] = (answer, judgement)
+        if judgement.verdict is NumericsVerdict.AGREES and known is None:
+            expected.judged[forward_only] = (self._once(answer, expected, forward_only), judgement)
         return judgement
+
+    @staticmethod
+    def _once(answer: Answer, expected: Expected, forward_only: bool) -> Answer:
+        """Return the CPU's own answer where it has the same bits: a large model's gradients are kept once."""
+        on_cpu = expected.on_cpu(forward_only=forward_only)
+        if isinstance(on_cpu, Refusal) or not same_bits(on_cpu, answer) or not _same_dtypes(on_cpu, answer):
+            return answer
+        return on_cpu
 
     def _write_down(self, question: NumericsQuestion, answer: Answer, judgement: Judgement) -> None:
         leaves = question.expected.leaves if question.gradients else question.expected.forward_leaves

@@ -120,9 +120,9 @@ def check_sizes(record: ComparisonRecord, inputs: Inputs, expected: Expected, la
             continue
         sizes = _sizes(record, axis, given, expected, largest_elements)
         for size in sizes:
-            outcome = _try(record, axis, size, gradients=expected.call.gradients)
-            if outcome is not None and not outcome.right:
-                _name(record, axis, given, size, outcome)
+            wrong = _wrong_at(record, axis, size, gradients=expected.call.gradients)
+            if wrong is not None:
+                _name(record, axis, given, size, wrong)
                 return
 
 
@@ -167,6 +167,12 @@ def _sizes(
         text = f"about {work * size // given / 1e6:.0f} million numbers would be computed"
         record.skip(f"{axis.name} {size}", text)
     return tuple(sorted(fits))
+
+
+def _wrong_at(record: ComparisonRecord, axis: _Axis, size: int, *, gradients: bool) -> QuestionOutcome | None:
+    """Ask at one size; return what was wrong, and keep nothing that was right."""
+    outcome = _try(record, axis, size, gradients=gradients)
+    return None if outcome is None or outcome.right else outcome
 
 
 def _try(

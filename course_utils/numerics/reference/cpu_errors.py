@@ -131,10 +131,10 @@ def bound_from_cpu(reference: torch.Tensor, cpu: torch.Tensor, dtype: torch.dtyp
     return ErrorBound(bound.limit, _allowed(sums, dtype), bound.precision)
 
 
-def ratio_if_right(
+def largest_ratio(
     mine: torch.Tensor, reference: torch.Tensor, cpus: Sequence[torch.Tensor], dtype: torch.dtype
 ) -> float | None:
-    """Compare a device's numbers with the CPU's own errors, piece by piece.
+    """Compare a device's numbers with the CPU's own errors, piece by piece, up to the first that is too far off.
 
     Args:
         mine: what the device gave, of the reference's shape.
@@ -143,7 +143,8 @@ def ratio_if_right(
         dtype: the dtype the device computes in.
 
     Returns:
-        The largest error over what is allowed, where all numbers are finite, right and not scaled together; else None.
+        The largest error over what is allowed, at most 1 where all numbers are right; infinity where they are scaled
+        together; None where one of them is not finite, which says nothing yet.
     """
     if not reference.dim() or not reference.numel():
         return None
@@ -156,8 +157,8 @@ def ratio_if_right(
         for bound in bounds[1:]:
             limit = torch.maximum(limit, bound.limit)
         ratio = float(((mine[piece] - reference[piece]).abs() / limit).max())
-        if not ratio <= 1:
-            return None  # NaN is here too
+        if ratio > 1 or math.isnan(ratio):
+            return ratio if math.isfinite(ratio) else None
         worst = max(worst, ratio)
         for one, bound, sum_ in zip(errors, bounds, sums, strict=True):
             if bound.precision is not None:
@@ -166,7 +167,7 @@ def ratio_if_right(
         return worst
     allowed = max(_allowed(sum_, dtype) for sum_ in sums)
     tilt = abs(sums[0].mine) / max(sums[0].size, 1e-300)
-    return worst if tilt <= allowed else None
+    return worst if tilt <= allowed else math.inf
 
 
 def _add_up(

@@ -83,9 +83,15 @@ class Expected:
         self.judged: dict[bool, tuple[Answer, Any]] = {}
         self._on_cpu: dict[tuple[bool, bool], Answer | Refusal] = {}
 
-    def release(self) -> None:
-        """Forget all numbers but the arguments: of a large model they take several times its memory."""
-        self.leaves, self.judged, self._on_cpu = (), {}, {}
+    def release(self, *, forward: bool = True) -> None:
+        """Forget gradients, and the outputs too: of a large model they take several times its memory.
+
+        Args:
+            forward: whether outputs too; the arguments stay.
+        """
+        self.leaves = () if forward else self.forward_leaves
+        self.judged = {} if forward else {only: known for only, known in self.judged.items() if only}
+        self._on_cpu = {} if forward else {asked: known for asked, known in self._on_cpu.items() if asked[0]}
         for name in ("bounds", "surer_bounds", "_spreads"):
             self.__dict__.pop(name, None)
 

@@ -34,9 +34,15 @@ def flatten(outputs: Any) -> tuple[OutputLeaf, ...]:
         One leaf for each tensor or number; None, text and other objects are left out.
     """
     pairs, _ = tree_flatten_with_path(outputs)
-    return tuple(
-        OutputLeaf(_name(path), tensor) for path, value in pairs if (tensor := _as_tensor(value)) is not None
-    )  # fmt: skip
+    del outputs  # where nobody else holds them, each is gone once it is copied, not all together
+    pairs.reverse()
+    leaves: list[OutputLeaf] = []
+    while pairs:
+        path, value = pairs.pop()
+        tensor = _as_tensor(value)
+        if tensor is not None:
+            leaves.append(OutputLeaf(_name(path), tensor))
+    return tuple(leaves)
 
 
 def _name(path: Any) -> str:
