@@ -24,11 +24,15 @@ class Cases:
         passed: how many passed.
         skipped: how many were skipped; without a real MPS device there are some on every machine.
         failed: "module: case" of each that did not.
+        modules: all modules; a notebook is one.
+        whole: those without a case that failed.
     """
 
     passed: int
     skipped: int
     failed: tuple[str, ...]
+    modules: tuple[str, ...]
+    whole: tuple[str, ...]
 
     @classmethod
     def read(cls, text: str) -> Cases:
@@ -46,7 +50,10 @@ class Cases:
         failed = [case for case in found if any(case.find(kind) is not None for kind in FAILURES)]
         skipped = sum(case.find("skipped") is not None for case in found)
         names = tuple(f"{case.get('classname')}: {case.get('name')}" for case in failed)
-        return cls(len(found) - len(failed) - skipped, skipped, names)
+        modules = sorted({str(case.get("classname")) for case in found})
+        broken = {str(case.get("classname")) for case in failed}
+        whole = tuple(name for name in modules if name not in broken)
+        return cls(len(found) - len(failed) - skipped, skipped, names, tuple(modules), whole)
 
     def __str__(self) -> str:
         return f"{self.passed} passed, {self.skipped} skipped, {len(self.failed)} differed"

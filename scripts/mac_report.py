@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import fcntl
-import json
 import os
 import signal
 import sys
@@ -25,13 +24,13 @@ from pathlib import Path
 from course_utils.cli.report import plan
 from course_utils.doctor.anonymous import this_sender
 from course_utils.doctor.archive import write_archive
-from course_utils.exercises.course import lesson_paths
 from course_utils.reporting.errors import sentence
 from course_utils.reporting.files import write_file
 from course_utils.reporting.steps import HERE, StateError, Step, StepEnd, read_state, run_step, write_state
+from scripts.apply_mac_report import planned
 from scripts.differences import cases, grading
 from scripts.job_summary import SECTIONS, section
-from scripts.stamp_lessons import NOT_ON_A_MAC
+from scripts.mac_evidence import NoEvidenceError, evidence, read_report
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "mac-report"
@@ -69,25 +68,22 @@ STEPS = (
 )
 
 
-def may_change(ended: Mapping[str, StepEnd], doctor: Mapping[str, object], root: Path) -> list[str]:
-    """Return what in the course this run allows to change, one line each; nothing where MPS did not compute.
+def may_change(folder: Path, root: Path) -> list[str]:
+    """Return what in the course this run allows to change, one line each; the reason where it allows nothing.
 
     Args:
-        ended: how the steps ended.
-        doctor: the doctor's JSON.
+        folder: the report's folder.
         root: the course's root.
+
+    Raises:
+        OSError: when the folder cannot be read.
     """
-    if not doctor.get("mps_usable"):
-        return []
-    found = []
-    if ended.get("lessons") is not None and ended["lessons"].answered:
-        for path in lesson_paths(root):
-            if NOT_ON_A_MAC in path.read_text(encoding="utf-8"):
-                found.append(f"{path.name}: its card; run `python -m scripts.stamp_lessons {path.name[:2]}`")
-    for name, where in (("grading", "docs/grading.md: the sandbox of macOS"), ("tests", "README.md: what has not run")):
-        if ended.get(name) is not None and ended[name].answered:
-            found.append(where)
-    return found
+    try:
+        proved = evidence(read_report(folder))
+    except NoEvidenceError as reason:
+        return [f"nothing: {reason}"]
+    changes = [change for _, _, found in planned(root, proved) for change in found]
+    return [f"{change.path}:{change.line}: {' '.join(change.after.split())}" for change in changes]
 
 
 def differences(folder: Path) -> list[str]:
@@ -118,7 +114,7 @@ def page(
     lines += ["", "## What differed from the rehearsal", "", "On Linux all of these pass.", ""]
     lines += differing or ["- nothing is known: neither lessons nor tests nor grading ran"]
     lines += ["", "## What may be changed in the course", ""]
-    return "\n".join([*lines, *(f"- {line}" for line in allowed or ["nothing: MPS did not compute in this run"]), ""])
+    return "\n".join([*lines, *(f"- {line}" for line in allowed or ["nothing: the course says it already"]), ""])
 
 
 def pack(folder: Path, archive: Path) -> int:
@@ -157,7 +153,7 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER, steps: S
     try:
         ended = read_state(folder)
         interrupted = _run_missing(steps, ended, folder, only=chosen.only, again=chosen.again)
-        allowed = may_change(ended, _json(folder / "doctor.json"), ROOT)
+        allowed = may_change(folder, ROOT)
         text = page(ended, allowed, steps, differences(folder)) + "\n" + summary(folder)
         write_file(folder / "report.md", text)
         packed = pack(folder, folder.with_suffix(".zip"))
@@ -213,15 +209,6 @@ def _run_missing(
         write_state(folder, ended)
         print(f"{step.name}: {ended[step.name].words}, {ended[step.name].seconds} s")
     return False
-
-
-def _json(path: Path) -> Mapping[str, object]:
-    """Return what a step wrote as JSON; nothing where it wrote none."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def stop_like_ctrl_c() -> None:

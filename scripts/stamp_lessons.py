@@ -129,6 +129,12 @@ def read_row(notebook: dict[str, Any]) -> str:
     return found.group(2)
 
 
+def with_row(notebook: dict[str, Any], text: str) -> None:
+    """Write the text of a lesson's row into its first cell."""
+    card = notebook["cells"][0]
+    card["source"] = _ROW.sub(lambda found: f"{found.group(1)}{text}{found.group(3)}", "".join(card["source"]))
+
+
 def this_machine(source: str, today: datetime.date) -> Entry:
     """Describe this machine for a lesson; MPS only where it computes.
 
@@ -162,8 +168,7 @@ def stamp(path: Path, today: datetime.date) -> str:
     run_lesson(path)
     source = "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
     new = str(row.stamped(this_machine(source, today)))
-    card = notebook["cells"][0]
-    card["source"] = _ROW.sub(lambda found: f"{found.group(1)}{new}{found.group(3)}", "".join(card["source"]))
+    with_row(notebook, new)
     path.write_text(as_text(canonical(notebook, path.stem)), encoding="utf-8")
     return new
 

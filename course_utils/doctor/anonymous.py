@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from course_utils.devices.machine import ask
 from course_utils.doctor.privacy import is_common, scrub
@@ -95,6 +96,22 @@ def anonymous_json(text: str, sender: Sender) -> str:
         ValueError: when it is not JSON.
     """
     return json.dumps(_anonymous_value(json.loads(text), sender), indent=2, ensure_ascii=False) + "\n"
+
+
+def anonymous_xml(text: str, sender: Sender) -> str:
+    """Return an XML document whose texts and values are anonymous; names of elements and attributes stay.
+
+    Raises:
+        ValueError: when it is not XML.
+    """
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise ValueError(f"it is no XML ({error})") from error
+    for element in root.iter():
+        element.attrib.update({name: anonymous(value, sender) for name, value in element.attrib.items()})
+        element.text, element.tail = (part and anonymous(part, sender) for part in (element.text, element.tail))
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def _anonymous_value(value: Any, sender: Sender) -> Any:

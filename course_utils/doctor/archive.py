@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
-from course_utils.doctor.anonymous import Sender, anonymous, anonymous_json
+from course_utils.doctor.anonymous import Sender, anonymous, anonymous_json, anonymous_xml
 from course_utils.reporting.files import write_zip
 
 LONGEST_BYTES = 5_000_000  # of one file; a run of tests prints less
 
 
 def shared_text(content: bytes, sender: Sender) -> str:
-    """Return the content of a file as it may be shared: a JSON document stays one.
+    """Return the content of a file as it may be shared: a JSON or XML document stays one.
 
     Args:
         content: what a step wrote; its middle is cut out where it is longer than any step writes.
@@ -22,10 +23,10 @@ def shared_text(content: bytes, sender: Sender) -> str:
     if len(content) > LONGEST_BYTES:
         half = LONGEST_BYTES // 2
         text = f"{text[:half]}\n... cut out here: the file has {len(content)} bytes ...\n{text[-half:]}"
-    try:
-        return anonymous_json(text, sender)
-    except (ValueError, RecursionError):  # no JSON
-        return anonymous(text, sender)
+    for document in (anonymous_json, anonymous_xml):
+        with suppress(ValueError, RecursionError):  # it is no such document
+            return document(text, sender)
+    return anonymous(text, sender)
 
 
 def write_archive(files: Mapping[str, bytes], archive: Path, sender: Sender) -> None:

@@ -3,13 +3,14 @@
 import json
 import re
 import zipfile
+from xml.etree import ElementTree
 
 import pytest
 from support.described_machines import MAC
 
 from course_utils.doctor import DoctorReport, from_json
 from course_utils.doctor.anonymous import Sender, anonymous, anonymous_json, hide_path, this_sender
-from course_utils.doctor.archive import LONGEST_BYTES, write_archive
+from course_utils.doctor.archive import LONGEST_BYTES, shared_text, write_archive
 
 SENDER = Sender(
     home="/Users/grete", user="grete", names=("gretes-macbook.local", "gretes-macbook", "Grete Hermann", "Hermann")
@@ -102,3 +103,17 @@ def test_the_archive_holds_anonymous_text(tmp_path):
     assert "cut out here" in found["report/c.txt"]
     for name in {name for _, names in PLANTED for name in names} - {"quiet", "run", "net"}:
         assert not re.search(rf"\b{name}\b", found["report/a.json"] + found["report/b.txt"]), name
+
+
+def test_xml_stays_xml():
+    """Texts and values of pytest's XML are anonymous; its elements, also those that look like paths, stay."""
+    text = (
+        '<?xml version="1.0"?><testsuites><testcase classname="tests.a" name="test_x[/Users/grete/thesis]">'
+        "<failure message='at /Users/grete/x'>E at /Users/grete/thesis &lt;b&gt;</failure></testcase>tail of grete"
+        "</testsuites>"
+    )
+    (case,) = ElementTree.fromstring(shared_text(text.encode(), SENDER)).iter("testcase")
+
+    assert case.get("classname") == "tests.a"
+    assert "<b>" in (case.find("failure").text or "")
+    assert "grete" not in ElementTree.tostring(case, encoding="unicode")

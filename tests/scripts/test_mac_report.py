@@ -10,13 +10,14 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from support.described_machines import UNAVAILABLE
 from support.found import found
+from support.made_up_report import doctor, write_report
 from support.paths import ROOT
 
-from course_utils.reporting.steps import Step, StepEnd
+from course_utils.reporting.steps import Step
 from scripts.mac_report import STEPS, main, may_change, pack
 
-TODAY = "2026-12-24"
 COUNTING = "import pathlib, sys; p = pathlib.Path(sys.argv[1]); p.open('a').write('x')"
 
 
@@ -106,15 +107,15 @@ def test_a_step_that_failed_is_named(tmp_path):
     assert "failed (exit code 3)" in (folder / "report.md").read_text(encoding="utf-8")
 
 
-def test_sentences_change_only_where_mps_computed():
-    """Without MPS nothing may be changed; with it the cards of lessons, once the lessons ran."""
-    ended = {"lessons": StepEnd(0, 1.0, True, TODAY), "tests": StepEnd(1, 1.0, False, TODAY)}
+def test_the_page_lists_what_may_be_changed(tmp_path):
+    """A made-up Mac's report allows marked sentences and cards; one whose MPS did not compute allows nothing."""
+    lines = found(may_change(write_report(tmp_path / "made-up"), ROOT))
+    assert any(line.startswith("README.md:") for line in lines)
+    assert any("00_start_here.ipynb:0" in line for line in lines)
 
-    assert may_change(ended, {"mps_usable": False}, ROOT) == []
-    allowed = found(may_change(ended, {"mps_usable": True}, ROOT))
-    assert any("00_start_here" in line for line in allowed)
-    assert not any("README" in line for line in allowed)
-    assert may_change({}, {"mps_usable": True}, ROOT) == []
+    without = {"doctor.json": doctor(UNAVAILABLE)}
+    (reason,) = may_change(write_report(tmp_path / "without", without), ROOT)
+    assert "MPS did not compute" in reason
 
 
 def test_the_archive_names_nobody(tmp_path):
@@ -186,7 +187,4 @@ def test_the_real_doctor_answers(tmp_path, step):
 
     report = json.loads((tmp_path / "report" / "doctor.json").read_text(encoding="utf-8"))
     assert "mps_usable" in report
-    assert (
-        "nothing: MPS did not compute" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-        or report["mps_usable"]
-    )
+    assert "- nothing: " in (tmp_path / "report" / "report.md").read_text(encoding="utf-8") or report["mps_usable"]
