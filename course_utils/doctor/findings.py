@@ -6,6 +6,7 @@ import html
 from dataclasses import dataclass
 from typing import Literal
 
+from course_utils.reporting.tables import html_hanging
 from course_utils.reporting.wrapped import wrapped
 
 Severity = Literal["error", "warning", "note"]
@@ -54,8 +55,8 @@ class Diagnosis:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        head = f"<p><b>{html.escape(ICONS[self.severity])} {self.severity}:</b> {html.escape(self.what)} "
-        head += f"<code>{html.escape(self.code)}</code></p>"
+        mark = f"<b>{html.escape(ICONS[self.severity])} {self.severity}:</b>"
+        head = html_hanging(mark, f"{html.escape(self.what)} <code>{html.escape(self.code)}</code>")
         items = "".join(
             f"<dt>{name}</dt><dd>"
             + (f"<pre>{html.escape(text)}</pre>" if name == "command" else html.escape(text))

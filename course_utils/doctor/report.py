@@ -13,7 +13,7 @@ from course_utils.doctor.requirements import course_bounds, known
 from course_utils.doctor.rules.conditions import is_mac, macos_text
 from course_utils.doctor.snapshot import NONE, Snapshot
 from course_utils.reporting.results import TextResult
-from course_utils.reporting.tables import html_table, text_table
+from course_utils.reporting.tables import html_hanging, html_table, text_table
 from course_utils.reporting.wrapped import wrapped
 
 
@@ -47,12 +47,18 @@ class DoctorReport(TextResult):
     @property
     def headline(self) -> tuple[str, ...]:
         """What this machine is, what works and what does not, one line each."""
+        return tuple(f"{mark:<15}{text}" if mark else text for mark, text in self._headline())
+
+    def _headline(self) -> list[tuple[str, str]]:
+        """Return the lines of the headline, each with what it begins with."""
         works, fails = _devices(self.snapshot)
-        lines = [f"This is {_machine(self.snapshot)}."]
-        lines += ["Works:         " + "; ".join(works)] if works else []
-        lines += ["Does not work: " + "; ".join(fails)] if fails else []
-        unknown = [] if works or fails else ["Nothing is known of torch and its devices."]
-        return (*lines, *unknown)
+        lines = [("", f"This is {_machine(self.snapshot)}.")]
+        lines += [("Works:", "; ".join(works))] if works else []
+        lines += [("Does not work:", "; ".join(fails))] if fails else []
+        return lines if works or fails else [*lines, ("", "Nothing is known of torch and its devices.")]
+
+    def _verdict(self) -> str:
+        return f"MPS is {'usable' if self.mps_usable else 'not usable'} here; {self._summary()}."
 
     def to_json(self) -> str:
         """Return the report as JSON: verdict, findings, snapshot."""
@@ -88,19 +94,18 @@ class DoctorReport(TextResult):
         return rows
 
     def __str__(self) -> str:
-        lines = [wrapped(text) for text in self.headline]
+        lines = [wrapped(text, f"{mark:<15}" if mark else "") for mark, text in self._headline()]
         mark = "[ok]" if self.all_well else "[!]" if self.mps_usable else "[x]"
-        state = "usable" if self.mps_usable else "not usable"
-        lines += [f"{mark} MPS is {state} here; {self._summary()}.", ""]
+        lines += [wrapped(self._verdict(), f"{mark} "), ""]
         for finding in self.findings:
             lines += [str(finding), ""]
         return "\n".join([*lines, *text_table(self._details()[1:])])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<p>{html.escape(line)}</p>" for line in self.headline)
+        lines = [(html.escape(mark), html.escape(text)) for mark, text in self._headline()]
+        head = "".join(html_hanging(mark, text) if mark else f"<p>{text}</p>" for mark, text in lines)
         items = "".join(f"<li>{finding._repr_html_()}</li>" for finding in self.findings)
-        state = "usable" if self.mps_usable else "not usable"
-        verdict = f"<p><b>MPS is {state} here; {html.escape(self._summary())}.</b></p>"
+        verdict = f"<p><b>{html.escape(self._verdict())}</b></p>"
         return head + verdict + (f"<ol>{items}</ol>" if items else "") + html_table("This machine", self._details())
 
 

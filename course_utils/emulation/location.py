@@ -11,6 +11,8 @@ from types import FrameType
 
 import torch
 
+from course_utils.reporting.code_place import code_place
+
 # torch's own files, and everything of the course: neither is what the reader wrote
 # (with a separator at the end: torchvision lies beside torch)
 _INSIDE = (str(Path(torch.__file__).parent) + os.sep, str(Path(__file__).parents[1]) + os.sep)
@@ -35,7 +37,7 @@ class Location:
     entry: str = ""
 
     def __str__(self) -> str:
-        return f"{Path(self.file).name}:{self.line}"
+        return code_place(self.file, self.line)
 
 
 UNKNOWN = Location("<unknown>", 0, "<unknown>")

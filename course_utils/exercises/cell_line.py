@@ -5,37 +5,39 @@ from __future__ import annotations
 import linecache
 from types import CodeType, TracebackType
 
+from course_utils.reporting.code_place import A_CELL, cell_of
+
 LONGEST_LINE = 120
 
 
 def cell_line(error: BaseException, skip: CodeType | None = None) -> str:
-    """Return the innermost line of a notebook's cell that an exception came through, such as "line 3: x = y + 1".
+    """Return the innermost line of a notebook's cell that an exception came through.
+
+    Such as "cell [7], line 3: x = y + 1", or without the cell where no notebook shows a number beside it.
 
     Args:
         error: the exception, with its traceback.
         skip: code that is not looked at, such as the lambda of a check.
 
     Returns:
-        The line's number in its cell and its text; empty where no cell has to do with it.
+        The cell's number, the line's number in it and its text; empty where no cell has to do with it.
     """
-    if isinstance(error, SyntaxError) and error.lineno is not None and _is_cell(error.filename or ""):
-        return _shown(error.lineno, error.text or "")
+    if isinstance(error, SyntaxError) and error.lineno is not None and cell_of(error.filename or ""):
+        return _shown(error.filename or "", error.lineno, error.text or "")
     found = ""
     step: TracebackType | None = error.__traceback__
     while step is not None:
         code = step.tb_frame.f_code
-        if code is not skip and _is_cell(code.co_filename):
-            found = _shown(step.tb_lineno, linecache.getline(code.co_filename, step.tb_lineno))
+        if code is not skip and cell_of(code.co_filename):
+            file, number = code.co_filename, step.tb_lineno
+            found = _shown(file, number, linecache.getline(file, number))
         step = step.tb_next
     return found
 
 
-def _is_cell(filename: str) -> bool:
-    """Return whether IPython, or a Jupyter kernel, made this name for a cell."""
-    return filename.startswith("<ipython-input") or "/ipykernel_" in filename.replace("\\", "/")
-
-
-def _shown(number: int, text: str) -> str:
+def _shown(file: str, number: int, text: str) -> str:
     line = text.strip()
     cut = line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 3] + "..."
-    return f"line {number}: {cut}" if cut else f"line {number}"
+    cell = cell_of(file)
+    where = f"{cell}, line {number}" if cell != A_CELL else f"line {number}"
+    return f"{where}: {cut}" if cut else where

@@ -7,11 +7,12 @@ import sys
 from typing import Any
 
 from course_utils.exercises.outcome import Outcome, Report
+from course_utils.reporting.tables import html_breakable
 
 # a mark and a word each, so that no colour has to say it; the bars are from the Okabe-Ito palette and have a contrast
 # of at least 3 to 1 on JupyterLab's light page and on its dark one
 PASSED, NOT_YET = ("✓", "passed", "#009E73"), ("✗", "not yet", "#D55E00")
-CELL = 'style="text-align: left; vertical-align: top; overflow-wrap: anywhere"'
+CELL = 'style="text-align: left; vertical-align: top"'
 
 
 class Score(float):
@@ -64,11 +65,11 @@ def _row(outcome: Outcome, *, compared: bool) -> str:
     mark, word, colour = PASSED if outcome.passed else NOT_YET
     bar = CELL[:-1] + f'; white-space: nowrap; border-left: 4px solid {colour}; padding-left: 8px"'
     shown = "".join(
-        f'<td {CELL}><code style="white-space: pre-wrap">{html.escape(text)}</code></td>' if text else "<td></td>"
+        f'<td {CELL}><code style="white-space: pre-wrap">{html_breakable(text)}</code></td>' if text else "<td></td>"
         for text in ((outcome.yours, outcome.expected) if compared else ())
     )
     return (
-        f'<tr><th scope="row" {CELL}>{html.escape(outcome.title)}</th>'
+        f'<tr><th scope="row" {CELL}>{html_breakable(outcome.title)}</th>'
         f'<td {bar}><span aria-hidden="true">{mark}</span> {word}</td>{shown}</tr>'
     )
 

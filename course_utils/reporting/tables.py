@@ -11,6 +11,10 @@ Rows = Sequence[Sequence[str]]
 # JupyterLab aligns every cell to the right, which suits numbers only
 LEFT = 'style="text-align: left"'
 _NUMBER = re.compile(r"[-+]?[\d,. ]*\d%?")
+# a longer run of characters than this, such as a path, may be broken after a sign, or wherever it is still longer
+LONGEST_UNBROKEN = 16
+_LONG_WORD = re.compile(rf"[^\s]{{{LONGEST_UNBROKEN + 1},}}")
+_PIECE = re.compile(rf"\w{{1,{LONGEST_UNBROKEN}}}[^\w]*|[^\w]+")
 
 
 def text_table(rows: Rows, *, indent: str = "  ") -> list[str]:
@@ -36,10 +40,36 @@ def html_table(caption: str, rows: Rows, notes: Sequence[str] = ()) -> str:
         for column in range(len(head))
     ]
     head_html = "".join(f'<th scope="col"{style}>{html.escape(head[column])}</th>' for column, style in aligned)
-    lines = ["".join(f"<td{style}>{html.escape(row[column])}</td>" for column, style in aligned) for row in body]
+    lines = ["".join(f"<td{style}>{html_breakable(row[column])}</td>" for column, style in aligned) for row in body]
     body_html = "".join(f"<tr>{line}</tr>" for line in lines)
     items = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
     return (
         f"<table><caption {LEFT}>{html.escape(caption)}</caption><thead><tr>{head_html}</tr></thead>"
         f"<tbody>{body_html}</tbody></table>" + (f"<ul>{items}</ul>" if items else "")
+    )
+
+
+def html_breakable(text: str) -> str:
+    """Escape text, and mark in its long words where a narrow page may break them; what is copied stays the same.
+
+    JupyterLab drops `overflow-wrap: anywhere` from what it does not trust, such as a notebook that another program ran.
+    """
+    pieces, end = [], 0
+    for word in _LONG_WORD.finditer(text):
+        pieces += [html.escape(text[end : word.start()]), "<wbr/>".join(map(html.escape, _PIECE.findall(word.group())))]
+        end = word.end()
+    return "".join([*pieces, html.escape(text[end:])])
+
+
+def html_hanging(mark: str, text: str) -> str:
+    """Write a paragraph of HTML whose later lines begin under the first one's text, not under the mark before it.
+
+    Args:
+        mark: what the paragraph begins with, as HTML.
+        text: the paragraph, as HTML.
+    """
+    return (
+        '<div style="display: table; margin: 0.5em 0">'
+        f'<div style="display: table-cell; white-space: nowrap; padding-right: 0.5em">{mark}</div>'
+        f'<div style="display: table-cell">{text}</div></div>'
     )

@@ -1,4 +1,4 @@
-"""Train a small network on handwritten digits, on a CPU, with a dozen sins."""
+"""Train a net on handwritten digits, on a CPU, with a dozen sins."""
 
 import time
 
@@ -32,12 +32,12 @@ class Net(nn.Module):
 
 
 def prepare(images):
-    """Turn bytes into what the network takes: (N, 1, 8, 8), from 0 to 1."""
+    """Turn bytes into the input, (N, 1, 8, 8), from 0 to 1."""
     return images[:, None].double() / 16
 
 
 def train_epoch(model, images, labels, optimizer, device, batch=BATCH):
-    """Train once through the images; return the mean loss and the accuracy."""
+    """Train on each image once; return mean loss and accuracy."""
     losses, right = [], 0
     for first in range(0, len(images), batch):
         x = images[first : first + batch].to(device, non_blocking=True)
@@ -74,8 +74,10 @@ def main(device="mps", epochs=5):
     for _ in range(epochs):
         loss, _ = train_epoch(model, images, labels, optimizer, device)
     step_ms = 1000 * (time.time() - start) / epochs
-    accuracy = evaluate(model, prepare(digits.test_images), digits.test_labels, device)
-    print(f"loss {loss:.3f}, accuracy {accuracy:.3f}, {step_ms:.1f} ms per step")
+    images, labels = prepare(digits.test_images), digits.test_labels
+    accuracy = evaluate(model, images, labels, device)
+    print(f"loss {loss:.3f}, accuracy {accuracy:.3f}")
+    print(f"{step_ms:.1f} ms per step")
 
 
 if __name__ == "__main__":

@@ -75,3 +75,13 @@ def test_finding_prints_what_it_follows_from():
 
     assert "from a: fix that first" in str(finding)
     assert "<pre>do it</pre>" in finding._repr_html_()
+
+
+def test_later_lines_begin_under_the_text():
+    """What does not fit in a line goes on under the text, not under the word that marks it."""
+    lines = str(DoctorReport.of(LINUX)).splitlines()
+    head = lines[: next(place for place, line in enumerate(lines) if line.startswith("[x]"))]
+
+    assert len(head) > len(DoctorReport.of(LINUX).headline)
+    marked = [line for line in head if line.startswith(("Does not work: ", "Works:  ", "This is "))]
+    assert all(line.startswith(" " * 15) for line in head if line not in marked)

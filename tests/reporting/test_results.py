@@ -1,8 +1,10 @@
 """Results show themselves: text in a terminal, an escaped table in a notebook."""
 
+import re
 from dataclasses import dataclass
 
 from course_utils.reporting.results import TableResult, TextResult
+from course_utils.reporting.tables import LONGEST_UNBROKEN, html_breakable, html_table
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,3 +66,20 @@ def test_text_result():
     """A sentence is its own repr, escaped in a notebook."""
     assert repr(Sentence("a < b")) == "a < b"
     assert Sentence("a < b")._repr_html_() == "<pre>a &lt; b</pre>"
+
+
+def test_a_long_word_may_be_broken_and_is_copied_whole():
+    """A path or a qualified name does not make a table wider than the page: it can be broken after a sign."""
+    path, name = "/home/ada/course/lib/torch.py", "a" * 50
+
+    cells = html_table("t", [["where", "what"], [path, name]]).split("<tbody>")[1]
+
+    pieces = re.split(r"<wbr/>|</?\w+[^>]*>", cells)
+    assert max(map(len, pieces)) <= LONGEST_UNBROKEN + 2
+    assert [path, name] == re.findall(r"<td[^>]*>(.*?)</td>", cells.replace("<wbr/>", ""))
+
+
+def test_breaking_escapes_each_character_whole():
+    """A character that HTML escapes is never split, and short words hold no mark."""
+    assert html_breakable("a < b & c") == "a &lt; b &amp; c"
+    assert html_breakable("<" * 40).replace("<wbr/>", "") == "&lt;" * 40
