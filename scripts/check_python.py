@@ -27,8 +27,8 @@ def verdict(version, system, machine, apple_chip, has_venv):
     name = "Python %d.%d" % version
     if system == "Darwin" and machine == "x86_64" and apple_chip:
         return (
-            "%s is an Intel build on an Apple chip, which never gets MPS: install an arm64 Python 3.11 to 3.14, "
-            "for example from python.org or with an arm64 Miniforge." % name
+            "%s is an Intel build on an Apple chip and stuck at torch 2.2.2: install an arm64 Python 3.11 to 3.14, for "
+            "example from python.org or with an arm64 Miniforge." % name
         )
     if system == "Darwin" and machine == "x86_64":
         return "this is an Intel Mac, for which torch ended with 2.2.2; the course needs torch 2.9 or newer."

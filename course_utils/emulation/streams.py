@@ -1,7 +1,7 @@
 """The streams of the emulated device: queues whose work is always done.
 
-`torch.accelerator` gives a stream since torch 2.6, and Adam asks it at each step, since 2.15, whether it is being
-captured. `torch.mps.Stream` exists since 2.15. In a build without MPS every question to a stream of "mps" is aborted
+`torch.accelerator` has given a stream since torch 2.6, and from 2.15 on Adam asks it at each step whether it is being
+captured. `torch.mps.Stream` came with 2.15. In a build without MPS every question to a stream of "mps" is aborted
 with "PyTorch is not linked with support for mps devices", so Python answers here as MPS does
 (c10/core/impl/DeviceGuardImplInterface.h, ATen/mps/MPSGuardImpl.h and torch/mps/streams.py of torch 2.15).
 """
@@ -44,7 +44,7 @@ class AcceleratorStream(torch.Stream):
 
 
 def stream_patches(runtime: Runtime) -> Iterator[tuple[Any, str, Any]]:
-    """List what Python can ask about streams: owner, attribute, replacement; torch.mps has them since torch 2.15."""
+    """List what Python can ask about streams: owner, attribute, replacement; those of torch.mps came with 2.15."""
     yield torch._C, "_accelerator_getStream", lambda _=0: AcceleratorStream()
     yield torch._C, "_accelerator_setStream", lambda _: None
     streams: Any = getattr(torch.mps, "streams", None)
