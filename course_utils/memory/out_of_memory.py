@@ -40,7 +40,7 @@ SHAPES = (
 )
 RESTART = "restart the kernel, and close other programs that use the GPU"
 NO_GUARD = (
-    f"leave {HIGH_WATERMARK} alone: 0.0 removes the limit, not the shortage, and can freeze the Mac (pytorch #96814); "
+    f"leave {HIGH_WATERMARK} alone: 0.0 removes the limit, not the shortage, and torch itself warns of system failure; "
     f"if you must change it, {WHERE_TO_SET}"
 )
 

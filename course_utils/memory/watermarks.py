@@ -69,6 +69,6 @@ def _warn_of(ratio: WatermarkRatio) -> list[str]:
     if not ratio.accepted:
         return [f"{set_to}{read_as}, and torch accepts a number from 0 to {LARGEST_RATIO:g}; {WHERE_TO_SET}"]
     if ratio.value == 0 and ratio.name == HIGH_WATERMARK:
-        danger = "torch has no limit, so a model that is too large can freeze the whole Mac"
+        danger = "torch has no limit, and its own message warns of system failure"
         return [f"{set_to}{read_as}: {danger}; unset it and use less memory instead"]
     return [f"{set_to}{read_as}; write the number alone, and {WHERE_TO_SET}"] if ratio.misread else []

@@ -74,10 +74,10 @@ def test_tensors_dominate():
 
 
 def test_the_variable_is_no_help():
-    """MEM-02: the advice is to leave the watermark alone, and where it would have to be set (pytorch #96814)."""
+    """MEM-02: the advice is to leave the watermark alone, and where it would have to be set."""
     found = explain_out_of_memory(message("8.89 GB", "172.98 MB", "9.07 GB", "6.25 MB"))
 
-    assert "can freeze the Mac" in found.advice[-1]
+    assert "warns of system failure" in found.advice[-1]
     assert "before Python starts" in found.advice[-1]
 
 

@@ -86,7 +86,7 @@ def watermark_zero(snapshot: Snapshot) -> Diagnosis | None:
         severity=mac_severity(snapshot, "warning"),
         code="watermark-zero",
         what=f"{HIGH_WATERMARK} is {high.text!r}{_read_as(high)}: MPS has no memory limit, so a job that is too large "
-        "can freeze the whole Mac.",
+        "makes macOS swap, and torch itself warns of system failure.",
         how_known=f"{HIGH_WATERMARK}={high.text}",
         fix="Unset it and make the job smaller: a smaller batch, half precision, or checkpointing.",
         command=unset(snapshot, HIGH_WATERMARK),
