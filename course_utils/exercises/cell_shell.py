@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import sys
 from typing import Any
 
 
@@ -25,6 +26,9 @@ def make_shell() -> Any:
             """Accept `%matplotlib inline`; there is no window here."""
 
     builtins.input = refuse_input
+    if "" not in sys.path:
+        # as in a kernel, a file that a cell writes can be imported; last, so that it never hides a library
+        sys.path.append("")
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from support import two_tasks
+from support.both_ways import both
 from support.forked_checks import run_checks
 from support.habits import HABITS, NOTEBOOKS, notebook
 from support.sandbox_here import needs_sandbox
@@ -11,7 +12,6 @@ from support.two_tasks import NAME, SOLVED, cell, submitted
 
 from course_utils.exercises.notebook import read_cells
 from course_utils.grading.checking.engine import Grader
-from course_utils.grading.reading.submission import read_submission
 from course_utils.sandbox.limits import Limits
 
 ASSIGNMENT = two_tasks.assignment()
@@ -23,18 +23,6 @@ def grader():
     """Start one grader for all."""
     with Grader(ASSIGNMENT, Limits(task_s=60)) as started:
         yield started
-
-
-def both(grader, made, tmp_path):
-    """Return the points of each task by the grader, and by `course check`."""
-    data = json.dumps(made).encode()
-    path = tmp_path / f"{NAME}.ipynb"
-    path.write_bytes(data)
-    limits = Limits()
-    found = read_submission(data, student="ada", filename=path.name, assignment=ASSIGNMENT, limits=limits)
-    graded = grader.grade(found)
-    checked = run_checks(NAME, read_cells(path), tmp_path)
-    return [task.points for task in graded.tasks], [task.points for task in checked.tasks], (graded, checked)
 
 
 def test_there_are_enough_notebooks():

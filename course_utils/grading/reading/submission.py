@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -20,6 +19,7 @@ from typing import Any
 from course_utils.exercises.markers import Marker, replace_regions
 from course_utils.exercises.notebook import Cell
 from course_utils.grading.assignment import Assignment, Kind, Part, bound_names, defined_names
+from course_utils.grading.reading.cell_effects import readable_text
 from course_utils.grading.reading.notebook_bytes import NotANotebookError, read_submitted_cells
 from course_utils.grading.reading.own_cells import find_own_code
 from course_utils.grading.result import Reason, weightiest
@@ -28,11 +28,9 @@ from course_utils.sandbox.limits import Limits
 # what `nbgrader generate_assignment` leaves of a solution; the stub is nbgrader_config.py's
 STUB = "# YOUR CODE HERE"
 _CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})(?=[ \n]|$)", re.MULTILINE)
-# characters, and cells: what a person writes; parsing takes seconds a megabyte
-LONGEST_PARSED, MOST_PARSED = 10_000, 50
+# cells: what a person writes; parsing takes seconds a megabyte
+MOST_PARSED = 50
 MOST_LISTED = 5
-# %time and !ls are IPython's, and Python cannot parse them
-_COMMAND = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -271,15 +269,7 @@ def _defines_by_statement(source: str) -> frozenset[str]:
 
 
 def _names_in(source: str, find: Callable[[str], frozenset[str]]) -> frozenset[str]:
-    if len(source) > LONGEST_PARSED:
-        return frozenset()
-    with warnings.catch_warnings():
-        # Python warns of "\\d" in a student's string; that is the student's business
-        warnings.simplefilter("ignore")
-        try:
-            return find(_COMMAND.sub(r"\1pass", source))
-        except (ValueError, RecursionError, MemoryError):  # NUL bytes, lone surrogates, a thousand brackets
-            return frozenset()
+    return find(readable_text(source))
 
 
 def _conflict_notes(choices: dict[str, _Choice]) -> list[str]:
