@@ -45,6 +45,9 @@ _HOME = {
     "plot_counts": "benchmarking.lesson_figures",
     "plot_attention": "benchmarking.attention_figures",
     "plot_bytes_over_length": "benchmarking.attention_figures",
+    "plot_break_even": "benchmarking.time_figures",
+    "plot_times": "benchmarking.time_figures",
+    "plot_waiting": "benchmarking.time_figures",
     "plot_budgets": "benchmarking.project_figures",
     "plot_errors": "benchmarking.project_figures",
     "plot_memory_parts": "benchmarking.project_figures",
@@ -104,6 +107,7 @@ __all__ = [
     "memory_budget",
     "pick_device",
     "plot_attention",
+    "plot_break_even",
     "plot_budgets",
     "plot_bytes_over_length",
     "plot_comparison",
@@ -119,6 +123,8 @@ __all__ = [
     "plot_shared",
     "plot_sweep",
     "plot_timeline",
+    "plot_times",
+    "plot_waiting",
     "predict",
     "probe_mps",
     "published_times",
@@ -147,6 +153,7 @@ if TYPE_CHECKING:
     from course_utils.benchmarking.roofline import MeasuredOperation, Roofline
     from course_utils.benchmarking.shared import plot_shared, shared_times
     from course_utils.benchmarking.sweep import Sweep, sweep_devices
+    from course_utils.benchmarking.time_figures import plot_break_even, plot_times, plot_waiting
     from course_utils.benchmarking.timer import benchmark
     from course_utils.benchmarking.toy_device import ToyDevice
     from course_utils.benchmarking.workloads import Workload, load_workload, workload_names

@@ -57,9 +57,13 @@ def sweep_caption(sweep: Sweep, published: Sequence[Published] = ()) -> str:
         parts = [f"{sweep.label}: {_both_ends(sweep, device)}" for device in sweep.devices]
     parts = parts or [f"{sweep.label}: no device was measured at every {sweep.parameter}."]
     parts += _not_measured(sweep.missing)
-    for credit in dict.fromkeys(entry.credit for entry in published):
-        parts.append(f"Hollow marks are published, not measured here ({credit}).")
-    return " ".join(parts)
+    return " ".join([*parts, *credit_sentence(published)])
+
+
+def credit_sentence(published: Sequence[Published]) -> list[str]:
+    """Return one sentence that says whose the hollow marks are; none where there are none."""
+    credits = dict.fromkeys(entry.credit for entry in published)
+    return [f"Hollow marks are published, not measured here ({'; '.join(credits)})."] if credits else []
 
 
 def _where_faster(sweep: Sweep, gpu: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from course_utils.benchmarking.captions import credit_sentence
 from course_utils.benchmarking.figure import (
     FACE,
     INK,
@@ -177,10 +178,7 @@ def plot_rates(sweeps: Mapping[str, Sweep], *, things: str, title: str, publishe
     axes.set_ylabel(f"{things} per second")
     axes.set_title(title, color=INK, fontsize=11)
     axes.legend(frameon=False, fontsize=9)
-    sentences += [
-        f"Hollow marks are published, not measured here ({credit})."
-        for credit in dict.fromkeys(entry.credit for entry in published)
-    ]
+    sentences += credit_sentence(published)
     say_below("\n".join(sentences))
     return figure
 

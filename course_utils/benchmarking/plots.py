@@ -5,6 +5,7 @@ What others published is drawn hollow. The common look is in `figure`.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 OPERATION_MARKERS = "osD^vP*X"
 # more lines than this are named below the chart
 FEW_LINES = 5
+# entries of a legend that is drawn among the lines, characters
+LONGEST_ENTRY = 45
+# a line of a label beside an axis, characters
+LONGEST_LABEL = 34
 # a log axis once the largest value is this many times the smallest
 LOG_FROM = 20.0
 
@@ -96,20 +101,28 @@ def plot_comparison(
             ]
     if not rows:
         raise ValueError("nothing to draw: no device was measured and nothing published was given")
-    figure, axes = new_figure(7.5, 1.0 + 0.62 * len(rows))
+    labels = [_folded(row.label) for row in rows]
+    figure, axes = new_figure(7.5, 1.0 + sum(max(0.62, 0.2 * (1 + label.count("\n"))) for label in labels))
     for position, row in enumerate(rows):
         _draw_row(axes, position, row)
-    axes.set_yticks(range(len(rows)), [row.label for row in rows])
+    axes.set_yticks(range(len(rows)), labels)
     axes.set_ylim(len(rows) - 0.4, -0.8)
     shown_s = [time_s for row in rows for time_s in row.quartiles_s]
     log = _spans_decades(shown_s)
     axes.set_xlim(_limits(shown_s, log=log))
     _duration_axis(axes, "x", log=log)
+    if not log:
+        axes.locator_params(axis="x", nbins=6)  # numbers with units take more room than plain ones
     axes.set_xlabel("time of one call (log axis)" if log else "time of one call")
     axes.set_title(title or (shown[0].label if len(shown) == 1 else ""), color=INK, fontsize=11)
     captions = [comparison_caption(shown[0], published), *(comparison_caption(other) for other in shown[1:])]
     say_below("\n".join(captions))
     return figure
+
+
+def _folded(label: str) -> str:
+    """Break the lines of a label, so that it leaves most of the width to the marks."""
+    return "\n".join(part for line in label.splitlines() for part in textwrap.wrap(line, LONGEST_LABEL))
 
 
 @dataclass(frozen=True)
@@ -186,7 +199,7 @@ def plot_sweep(sweep: Sweep, *, published: Sequence[Published] = (), title: str 
     axes.set_ylabel("time of one call (log axis)" if log else "time of one call")
     axes.set_title(title or sweep.label, color=INK, fontsize=11)
     lines = axes.get_legend_handles_labels()[1]
-    if len(lines) <= FEW_LINES:
+    if len(lines) <= FEW_LINES and max(map(len, lines), default=0) <= LONGEST_ENTRY:
         axes.legend(frameon=False, fontsize=9)
     else:  # among the lines it would cover them
         figure.set_figheight(figure.get_figheight() + 0.25 * len(lines))

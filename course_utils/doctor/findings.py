@@ -58,7 +58,8 @@ class Diagnosis:
         mark = f"<b>{html.escape(ICONS[self.severity])} {self.severity}:</b>"
         head = html_hanging(mark, f"{html.escape(self.what)} <code>{html.escape(self.code)}</code>")
         items = "".join(
-            f"<dt>{name}</dt><dd>"
+            # JupyterLab floats terms: without `clear` one would stand beside the last line of the row above
+            f'<dt style="clear: left">{name}</dt><dd>'
             + (f"<pre>{html.escape(text)}</pre>" if name == "command" else html.escape(text))
             + "</dd>"
             for name, text in self._rows()

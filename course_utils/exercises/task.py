@@ -180,6 +180,8 @@ def _scalar_difference(yours: Any, expected: bool | str | float, rtol: float) ->
     if isinstance(expected, bool | str):
         same = type(mine) is type(expected) and mine == expected
         return None if same else (_shown(yours), _shown(expected))
+    if mine is None:
+        return "None, which is no number", f"{expected!r}, a number"
     if type(mine) not in (int, float):
         return f"{_shown(yours)}, of type {type(yours).__name__}", f"{expected!r}, a number"
     try:
@@ -242,8 +244,10 @@ def _tensor_difference(yours: Any, expected: Any, rtol: float) -> tuple[str, str
         return None
     first = int(differs.flatten().int().argmax())
     place = tuple(int(i) for i in torch.unravel_index(torch.tensor(first), mine.shape))
+    one, other = f"{mine.flatten()[first].item():.6g}", f"{right.flatten()[first].item():.6g}"
     many = f", the first of {int(differs.sum())} places that differ" if differs.sum() > 1 else ""
-    return f"{mine.flatten()[first].item():.6g} at {place}{many}", f"{right.flatten()[first].item():.6g} there"
+    # a tensor without dimensions has no place
+    return (f"{one} at {place}{many}", f"{other} there") if place else (one, other)
 
 
 def _mapping_difference(yours: Any, expected: Mapping[Any, Any], rtol: float) -> tuple[str, str] | None:

@@ -14,7 +14,9 @@ _NUMBER = re.compile(r"[-+]?[\d,. ]*\d%?")
 # a longer run of characters than this, such as a path, may be broken after a sign, or wherever it is still longer
 LONGEST_UNBROKEN = 16
 _LONG_WORD = re.compile(rf"[^\s]{{{LONGEST_UNBROKEN + 1},}}")
-_PIECE = re.compile(rf"\w{{1,{LONGEST_UNBROKEN}}}[^\w]*|[^\w]+")
+_DECIMAL = r"[-+]?\d+\.\d+(?:e[-+]?\d+)?"
+_SIGNS = rf"(?:(?!{_DECIMAL})\W)"
+_PIECE = re.compile(rf"{_DECIMAL}{_SIGNS}*|\w{{1,{LONGEST_UNBROKEN}}}{_SIGNS}*|{_SIGNS}+")
 
 
 def text_table(rows: Rows, *, indent: str = "  ") -> list[str]:
