@@ -10,17 +10,19 @@ It answers questions that come over its socket, until that closes:
     {"value": name}                      what is this name's value?
     {"compute": code, "argument": ...}   run a measuring of the checks' side, in names of its own
 
-Whatever the student's code does to this process, it can only change the answers, and those are compared elsewhere.
+Whatever the student's code does to this process, it can only change the answers, and those are compared elsewhere. What
+carries the answers is called by names of this module, so that a library's function that code replaces carries none.
 """
 
 from __future__ import annotations
 
 import builtins
-import marshal
-import os
 import socket
 import sys
+from _socket import socket as plain_socket
 from collections.abc import Callable
+from marshal import loads as read_code
+from os import _exit, getpid
 from typing import Any
 
 from course_utils.exercises.cell_line import cell_line
@@ -50,7 +52,7 @@ class Student:
         self.witness = witness
         self.depth = depth
         self.asked = ""
-        self.process = os.getpid()
+        self.process = getpid()
         self.frames = FrameReader(MOST_ARGUMENT_BYTES)
         self.transformers = (
             list(shell.input_transformers_cleanup),
@@ -73,7 +75,7 @@ class Student:
         """Wait for a frame; None when the other side is gone."""
         frame = self.frames.feed(b"")
         while frame is None:
-            data = self.channel.recv(CHUNK_BYTES)
+            data = plain_socket.recv(self.channel, CHUNK_BYTES)
             if not data:
                 return None
             frame = self.frames.feed(data)
@@ -81,9 +83,9 @@ class Student:
 
     def send(self, content: dict[str, Any], blobs: list[bytes]) -> None:
         """Send a frame; a process that the student's code forked has nothing to answer, and ends."""
-        if os.getpid() != self.process:
-            os._exit(0)
-        self.channel.sendall(Frame(content, blobs).to_bytes())
+        if getpid() != self.process:
+            _exit(0)
+        plain_socket.sendall(self.channel, Frame(content, blobs).to_bytes())
 
     def answer(self, frame: Frame) -> tuple[dict[str, Any], list[bytes]]:
         """Return the answer to a question."""
@@ -107,7 +109,7 @@ class Student:
             return setattr(read(question["set"]), question["name"], read(question["argument"]))
         if "compute" in question:
             own: dict[str, Any] = {}
-            exec(marshal.loads(read(question["compute"])), own)
+            exec(read_code(read(question["compute"])), own)
             return own["compute"](read(question["argument"]))
         names.update(self.given)
         function = read(question["call"])
@@ -117,7 +119,7 @@ class Student:
         file, code = read(question["beside"])
         beside: dict[str, Any] = {"__name__": "measuring"}
         with self.witness.watching(own_code=file):
-            exec(marshal.loads(code), beside)
+            exec(read_code(code), beside)
             measure = beside["measure"]
             told = {"report": self.witness.report, "tell_reads": self.witness.tell_reads}
             return measure(function, arguments, named, given=self.given, names=names, **told)

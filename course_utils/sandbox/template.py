@@ -31,6 +31,7 @@ from typing import Any, NoReturn
 from course_utils.exercises.cell_shell import make_shell
 from course_utils.exercises.compiler_on_demand import put_off_compiler
 from course_utils.sandbox import identities, namespaces
+from course_utils.sandbox.deferred_seeds import queue_seeds_without_stack
 from course_utils.sandbox.process_tree import read_usage
 from course_utils.sandbox.processors import stay_on
 from course_utils.sandbox.student import serve_socket
@@ -50,6 +51,7 @@ def load_all(modules: Sequence[str]) -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.set_num_threads(1)
+        queue_seeds_without_stack()
 
 
 def warm_up(modules: Sequence[str]) -> None:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-import threading
+from _thread import get_ident
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from os import write
 from types import FrameType
 from typing import Any
 
@@ -65,7 +66,7 @@ class Witness:
     def report(self, text: str) -> None:
         """Tell the checks one sentence, at once; what the pipe has no room for comes after others and is left out."""
         with suppress(OSError):  # closed: the checks see that
-            os.write(self._report_fd, f"{text[:LONGEST_REPORT]}\n".encode("utf-8", "replace"))
+            write(self._report_fd, f"{text[:LONGEST_REPORT]}\n".encode("utf-8", "replace"))
 
     def tell_reads(self, counted: int, seen: int) -> None:
         """Note how many reads the device counted in a measured call, and how many the second witness saw."""
@@ -91,7 +92,7 @@ class Witness:
                 return
         elif event not in LOOKS and event not in SPIES and not (self._watching and event.startswith("ctypes.")):
             return
-        thread = threading.get_ident()
+        thread = get_ident()
         if thread in self._busy:
             return
         self._busy.add(thread)

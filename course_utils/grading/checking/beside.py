@@ -1,15 +1,15 @@
 """Calls a marked helper beside the student's code, so that the code cannot reach what measures it.
 
 The text of this module is sent with each such call and runs in the student's process, in names of its own: it is not
-there for student code to change before. It imports nothing of the course.
+there for student code to change before. It imports nothing of the course, and stands on modules written in C alone.
 
 - The helper runs with names of its own: given names as they were given, `len` and the like as Python has them.
 - What it calls of the student runs on a fresh thread: above it stands one frame, which holds the call and nothing else.
 - Before and after each of these calls a known number of copies and reads is made on the device, which has to be in
   its count; they are taken out again. What was counted before has to be there after.
 - A second witness, a function mode, counts the reads that the student's code asks for, beside the device's own count.
-- What measures is compared before and after each call, instances and classes: a change that takes itself back later
-  is seen, too.
+- What measures, and what this module stands on, is compared before and after each call, instances and classes: a
+  change that takes itself back later is seen, too. The course's device is compared in calls that run under it.
 - A tensor that comes back has to be a plain one.
 
 What is found goes at once into the pipe that the checks hold. It costs no points by itself: a person looks.
@@ -17,18 +17,18 @@ What is found goes at once into the pipe that the checks hold. It costs no point
 
 from __future__ import annotations
 
+import _contextvars
+import _operator
+import _thread
 import builtins
-import contextlib
-import contextvars
-import functools
-import operator
 import sys
-import threading
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-WATCHED = ("course_utils.emulation", "torch.mps", "torch.overrides", "torch.utils._python_dispatch")
+# what carries a call and its answer
+CARRIERS = ("builtins", "_contextvars", "_operator", "_thread", "sys")
+DEVICE = ("course_utils.emulation", "torch.mps", "torch.overrides", "torch.utils._python_dispatch")
 # what torch's users ask a tensor's values by; each is at least one read of the device
 READS = frozenset(
     {"item", "tolist", "cpu", "numpy", "nonzero", "__bool__", "__float__", "__int__", "__index__", "__complex__"}
@@ -102,13 +102,16 @@ def _with_names(function: types.FunctionType, private: dict[str, Any]) -> types.
 def apart(function: Callable[..., Any], watch: _Watch) -> Callable[..., Any]:
     """Return a function that calls a function of the student on a thread of its own."""
 
-    @functools.wraps(function, updated=())
     def call(*arguments: Any, **named: Any) -> Any:
-        with watch.of_one_call() as modes:
-            result = on_fresh_thread(functools.partial(function, *arguments, **named), modes)
+        result = watch.over_one_call(lambda: function(*arguments, **named))
         refuse_subclasses(result)
         return result
 
+    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+        found = getattr(function, name, None)
+        if isinstance(found, str):
+            setattr(call, name, found)
+    call.__wrapped__ = function  # type: ignore[attr-defined]  # for its signature
     return call
 
 
@@ -117,24 +120,24 @@ def on_fresh_thread(work: Callable[[], Any], modes: list[Any]) -> Any:
     done: list[Any] = []
     torch = sys.modules.get("torch")
     settings = _thread_settings(torch) if torch is not None else ()
-    context = contextvars.copy_context()
-    thread = threading.Thread(target=context.run, args=(_run, work, done, modes, settings), daemon=True)
+    context = _contextvars.copy_context()
+    # without the objects that `threading` keeps of each thread, a start takes a third of the time
+    ended = _thread.allocate_lock()
+    ended.acquire()
+    _thread.start_new_thread(context.run, (_run, work, done, ended, modes, settings))
     del work
-    thread.start()
-    thread.join()
-    if not done:
-        raise RuntimeError("the thread of your code ended without a result")
+    ended.acquire()
     kind, value = done[0]
     if kind == "raised":
         raise value
     return value
 
 
-def _run(work: Any, done: Any, modes: Any, settings: Any) -> None:
+def _run(work: Any, done: Any, ended: Any, modes: Any, settings: Any) -> None:
     """Be the thread."""
     # the names in this frame are all that student code could find above its own
-    into, entered = done.append, []
-    del done
+    into, tell, entered = done.append, ended.release, []
+    del done, ended
     try:
         for enter in settings:
             entered.append(enter())
@@ -147,19 +150,28 @@ def _run(work: Any, done: Any, modes: Any, settings: Any) -> None:
     except BaseException as error:  # SystemExit is an answer too
         into(("raised", error))
     finally:
-        for each in reversed(entered):
-            each.__exit__(None, None, None)
+        try:
+            for each in reversed(entered):
+                each.__exit__(None, None, None)
+        finally:
+            tell()
 
 
 def _thread_settings(torch: Any) -> tuple[Callable[[], Any], ...]:
     """Return what makes a fresh thread's settings of torch those of this one."""
-    found = [functools.partial(torch.set_grad_enabled, torch.is_grad_enabled())]
+    gradients = torch.is_grad_enabled()
+    found: list[Callable[[], Any]] = [lambda: torch.set_grad_enabled(gradients)]
     if torch.is_inference_mode_enabled():
         found.append(torch.inference_mode)
     for device in ("cpu", "mps"):
         if torch.is_autocast_enabled(device):
-            found.append(functools.partial(torch.autocast, device, dtype=torch.get_autocast_dtype(device)))
+            dtype = torch.get_autocast_dtype(device)
+            found.append(_autocast(torch, device, dtype))
     return tuple(found)
+
+
+def _autocast(torch: Any, device: str, dtype: Any) -> Callable[[], Any]:
+    return lambda: torch.autocast(device, dtype=dtype)
 
 
 def refuse_subclasses(value: Any, level: int = 0) -> None:
@@ -201,9 +213,8 @@ class _Watch:
         self.tell_reads = tell_reads
         self.given = [thing for thing in given.values() if isinstance(thing, type)]
 
-    @contextlib.contextmanager
-    def of_one_call(self) -> Iterator[list[Any]]:
-        """Watch over one call; yields the modes of torch that it runs under."""
+    def over_one_call(self, work: Callable[[], Any]) -> Any:
+        """Do some work of the student's on a fresh thread, and watch over it; return its value."""
         torch = sys.modules.get("torch")
         modes = _active_modes(torch) if torch is not None else []
         counter = next((found for mode in modes if (found := _counter_of(mode)) is not None), None)
@@ -214,9 +225,9 @@ class _Watch:
             counter.let_canaries_sing(self.report, "before")
             witness, seen = _reads_witness(torch)
             witnesses.append(witness)
-        held = _Held.of_now(self.given, counter)
+        held = _Held.of_now(self.given, counter, under_modes=bool(modes))
         try:
-            yield [*modes, *witnesses]
+            return on_fresh_thread(work, [*modes, *witnesses])
         finally:
             for what in held.changed():
                 self.report(f"{what} was changed by code that was being measured")
@@ -307,10 +318,11 @@ class _Held:
         self.instance_names = set(vars(instance)) if instance is not None else set()
 
     @classmethod
-    def of_now(cls, given: list[type], counter: _Counter | None) -> _Held:
-        """Take them down."""
-        owners: list[tuple[str, Any]] = [("builtins", builtins), *((one.__qualname__, one) for one in given)]
-        for module in _watched_modules():
+    def of_now(cls, given: list[type], counter: _Counter | None, *, under_modes: bool) -> _Held:
+        """Take them down; those of the device where it can run."""
+        owners: list[tuple[str, Any]] = [(one.__qualname__, one) for one in given]
+        owners += [(name, sys.modules.get(name)) for name in CARRIERS]
+        for module in _device_modules() if under_modes else ():
             name = module.__name__
             owners.append((name, module))
             owners += [
@@ -329,22 +341,22 @@ class _Held:
         for name, owner, held in self.rows:
             now = vars(owner)
             # nearly always nothing is another object; which kind of object it is, is asked only where one is
-            if len(now) == len(held) and all(map(operator.is_, now.values(), held.values())):
+            if len(now) == len(held) and all(map(_operator.is_, now.values(), held.values())):
                 continue
             for key, thing in held.items():
-                if now.get(key) is not thing and _acts(thing):
+                if now.get(key) is not thing and _acts(thing) and not (name == "sys" and key.endswith("hook")):
                     yield f"{name}.{key}"
         if self.instance is not None:
             for key in set(vars(self.instance)) - self.instance_names:
                 yield f"{key} of the {type(self.instance).__name__}"
 
 
-def _watched_modules() -> list[types.ModuleType]:
-    """Return the watched modules that are loaded, with the modules of watched packages.
+def _device_modules() -> list[types.ModuleType]:
+    """Return the modules of the device that are loaded, with the modules of packages among them.
 
     Python binds a submodule's name in its package, so that not all two thousand modules have to be asked.
     """
-    found = [module for name in WATCHED if (module := sys.modules.get(name)) is not None]
+    found = [module for name in DEVICE if (module := sys.modules.get(name)) is not None]
     for package in list(found):
         below = f"{package.__name__}."
         found += [
