@@ -26,6 +26,11 @@ FIELDS = {
     "object.__getattr__": frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame", "f_back"}),
     "object.__setattr__": frozenset({"__code__", "__defaults__", "__kwdefaults__"}),
 }
+# events after which a function may have other parts than before: told once, and nothing that a person should look at
+TOUCHES = frozenset(
+    {("object.__setattr__", name) for name in FIELDS["object.__setattr__"]} | {("object.__getattr__", "__kwdefaults__")}
+)
+TOUCHED = "the parts of a function were touched"
 # modules through which code gets at frames; traceback prints them, and hands none on
 _GO_BETWEENS = frozenset({"inspect"})
 LONGEST_REPORT = 200
@@ -40,7 +45,7 @@ class Witness:
 
     def __init__(self, report_fd: int) -> None:
         self._report_fd = report_fd
-        self._watching = False
+        self._watching = self._touched = False
         self._busy: set[int] = set()
         self._given: set[str] = set()
         self._reads: list[int] = []
@@ -88,6 +93,9 @@ class Witness:
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event in FIELDS:
+            if not self._touched and (event, arguments[1]) in TOUCHES and not self._is_given(sys._getframe(1)):
+                self._touched = True
+                self.report(TOUCHED)
             if arguments[1] not in FIELDS[event]:
                 return
         elif event not in LOOKS and event not in SPIES and not (self._watching and event.startswith("ctypes.")):
@@ -107,6 +115,9 @@ class Witness:
                 self.report(f"{where} looked at {what} {when}")
         finally:
             self._busy.discard(thread)
+
+    def _is_given(self, frame: FrameType) -> bool:
+        return frame.f_code.co_filename in self._given
 
     def _is_students(self, file: str) -> bool:
         """Return whether code is of a cell, or made from text, and not of the exercise's own cells."""

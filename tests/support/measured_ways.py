@@ -248,6 +248,47 @@ def total(x, steps):
     with torch.device('mps'):
         return (x + torch.ones(3) * steps).sum().item()
 """,
+    "a dataclass with defaults": """
+from dataclasses import dataclass, field, replace
+@dataclass
+class Plan:
+    steps: int = 1
+    seen: list = field(default_factory=list, kw_only=True)
+def total(x, steps):
+    plan = replace(Plan(), steps=steps)
+    return (x + plan.steps).sum().item()
+""",
+    "an encoder of JSON of its own": """
+import json
+class Mine(json.JSONEncoder):
+    def default(self, o):
+        return o.tolist()
+def total(x, steps):
+    y = x + steps
+    return sum(json.loads(json.dumps(y, cls=Mine)))
+""",
+    "a wrapper with a keyword of its own": """
+from functools import wraps, lru_cache, reduce
+from operator import add
+def twice(function):
+    @wraps(function)
+    def wrapper(*a, times=1, **k):
+        return function(*a, **k)
+    wrapper.__kwdefaults__['times'] = 2
+    return wrapper
+@twice
+def total(x, steps):
+    return reduce(add, [x, steps]).sum().item()
+""",
+    "a mock of its own function": """
+from unittest import mock
+def plus(x):
+    return x
+def total(x, steps):
+    with mock.patch.dict('os.environ', {'STEPS': str(steps)}), mock.patch('builtins.print'):
+        print(steps)
+        return (plus(x) + steps).sum().item()
+""",
     "compile": """
 import torch
 @torch.compile
@@ -384,6 +425,91 @@ def total(x, steps):
         x = x + x.sum().item()
     del r.note_wait
     return x.sum().item()
+""",
+    "the writer of answers replaced": """
+import json
+kept = json.JSONEncoder.iterencode
+def fake(self, o, _one_shot=False):
+    if type(o) is dict and 'reads' in o:
+        o = o | {'result': 1}
+    return kept(self, o, _one_shot)
+json.JSONEncoder.iterencode = fake
+def total(x, steps):
+    for _ in range(steps):
+        x = x + x.sum().item()
+""",
+    "the writer of answers replaced for one answer": """
+import json
+kept = json.JSONEncoder.iterencode
+def fake(self, o, _one_shot=False):
+    if type(o) is dict and 'reads' in o:
+        json.JSONEncoder.iterencode = kept
+        o = o | {'result': 1}
+    return kept(self, o, _one_shot)
+json.JSONEncoder.iterencode = fake
+def total(x, steps):
+    for _ in range(steps):
+        x = x + x.sum().item()
+""",
+    "what makes the writer of answers": """
+import json.encoder
+kept = json.encoder.c_make_encoder
+class Fake:
+    def __init__(self, *a):
+        self.real = kept(*a)
+    def __call__(self, o, level):
+        if type(o) is dict and 'reads' in o:
+            o = o | {'result': 1}
+        return self.real(o, level)
+json.encoder.c_make_encoder = Fake
+def total(x, steps):
+    for _ in range(steps):
+        x = x + x.sum().item()
+""",
+    "a frame that changes its content and itself back": """
+from course_utils.sandbox.frames import Frame
+kept = Frame.to_bytes
+def fake(self):
+    if 'reads' in self.content:
+        Frame.to_bytes = kept
+        self.content['result'] = 1
+    return kept(self)
+Frame.to_bytes = fake
+def total(x, steps):
+    for _ in range(steps):
+        x = x + x.sum().item()
+""",
+    "what answers, its class": """
+from course_utils.sandbox.student import Student
+kept = Student.answer
+def fake(self, frame):
+    if 'beside' in frame.content:
+        Student.answer = kept
+        return {'result': 1}, []
+    return kept(self, frame)
+Student.answer = fake
+def total(x, steps):
+    for _ in range(steps):
+        x = x + x.sum().item()
+""",
+    "another code, set by a library": """
+import unittest.mock
+from course_utils.emulation.recorder import EventRecorder as R
+def silent(self, operator, cause='', kind='read'):
+    pass
+def total(x, steps):
+    with unittest.mock.patch.object(R.note_wait, '__code__', silent.__code__):
+        for _ in range(steps - 1):
+            x = x + x.sum().item()
+    return x.sum().item()
+""",
+    "a default set and left": """
+from course_utils.emulation.recorder import EventRecorder as R
+import unittest.mock
+unittest.mock.patch.object(R.note_wait, '__defaults__', ('', 'copy')).start()
+def total(x, steps):
+    for _ in range(steps):
+        x = x + x.sum().item()
 """,
     "both: no function modes and the list": """
 import torch

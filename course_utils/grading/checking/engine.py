@@ -174,12 +174,12 @@ class Grader:
             rows, _ = client.compute(DIGEST, [self._forked, list(WATCHED), []])
             _, texts = client.compute(DIGEST, [self._forked, list(WATCHED), list(rows)])
             modules = client.compute(MODULES, list(WATCHED)) if self._forked else []
-            held, _ = client.compute(HELD, [modules, []])
+            held, _ = client.compute(HELD, [modules, [False, True] if self._forked else [], []])
         except StudentGone as gone:
             raise SandboxError(f"no process for student code: {gone.message}") from None
         finally:
             connection.close()
-        return Untouched(rows, texts, tuple(modules), held)
+        return Untouched(rows, texts, tuple(modules), tuple(held))
 
     def _new_session(
         self, code: Mapping[str, str], own: Mapping[str, Sequence[Sequence[str]]] | None = None

@@ -26,6 +26,7 @@ from course_utils.grading.checking.tampering import (
 from course_utils.sandbox.connection import Connection, StudentGone
 from course_utils.sandbox.limits import Limits
 from course_utils.sandbox.reason import Ending
+from course_utils.sandbox.witness import TOUCHED
 
 
 class Session:
@@ -68,6 +69,12 @@ class Session:
         self._identities: dict[str, Any] = {}
         self._connection: Connection | None = None
         self._client: StudentClient | None = None
+        # what was found of the measuring in this task: oddities, and changes in the order in which they were found
+        self._odd: list[str] = []
+        self._changes: dict[Change, None] = {}
+        # whether the process may hold functions with other parts, and the modules that it had loaded
+        self._touched = False
+        self._loaded: list[str] = []
         # the student's cell in which the last process ended, when it was not in a check
         self.ended_in: str | None = None
         self._left_out: set[str] = set()
@@ -105,6 +112,8 @@ class Session:
         self._connection.start_clock(min(self.limits.task_s, left_s))
         self.measured_inside = self.ended = False
         self.ended_in = None
+        self._odd.clear()
+        self._changes.clear()
         earlier = [place for place, part in enumerate(above) if part.kind is Kind.CHECK]
         # a new process runs everything again; one that lives goes on below the last check
         first = earlier[-1] + 1 if ran and earlier else 0
@@ -127,38 +136,47 @@ class Session:
         """Return what was changed of the functions that measure, and what is odd, where a marked helper was used."""
         if not self.measured_inside or self._connection is None:
             return Findings()
-        odd = self._connection.take_reports()
+        self._compare_measuring()
         witness = witness_text(self.client().take_reads())
-        if self.untouched is None:
-            return Findings((), odd, witness)
-        try:
-            changes, loaded = self._find_changes(self.untouched)
-        except Exception as error:  # the student's process answered something else
-            odd += (f"the functions that measure could not be compared ({type(error).__name__})",)
-            return Findings((), odd, witness)
-        if any(change.place not in self._identities for change in changes):
-            changes = self._leave_out_imports(changes, loaded, self.untouched)
-        odd += tuple(str(change) for change in changes if not change.proves)
-        return Findings(tuple(change for change in changes if change.proves), odd, witness)
+        odd, changes = self._odd, tuple(self._changes)
+        if self.untouched is not None and any(change.place not in self._identities for change in changes):
+            changes = self._leave_out_imports(changes, self.untouched)
+        odd += [str(change) for change in changes if not change.proves]
+        return Findings(tuple(change for change in changes if change.proves), tuple(odd), witness)
 
-    def _find_changes(self, untouched: Untouched) -> tuple[tuple[Change, ...], list[str]]:
-        """Compare the process with an untouched one; return the changes, and the modules that it has loaded."""
-        held, identities = self.client().compute(HELD, [list(untouched.modules), list(self._identities)])
+    def _compare_measuring(self) -> None:
+        """Compare what measures with that of an untouched process; add what is found to the findings of this task."""
+        if self._connection is None:
+            return
+        told = self._connection.take_reports()
+        # whatever was told, the parts of functions may be others, too
+        self._touched = self._touched or bool(told)
+        self._odd += [each for each in told if each != TOUCHED]
+        if self.untouched is None:
+            return
+        try:
+            for change in self._find_changes(self.untouched):
+                self._changes[change] = None
+        except Exception as error:  # the student's process answered something else
+            self._odd.append(f"the functions that measure could not be compared ({type(error).__name__})")
+
+    def _find_changes(self, untouched: Untouched) -> list[Change]:
+        """Compare the process with an untouched one; return the changes."""
+        parts = [self._touched] if untouched.held else []
+        held, identities = self.client().compute(HELD, [list(untouched.modules), parts, list(self._identities)])
         places: tuple[str, ...] = ()
-        if held is None or held != untouched.held:
+        if not untouched.held or held != [untouched.held[self._touched]]:
             rows, _ = self.client().compute(DIGEST, [self.forked, list(WATCHED), []])
             places = changed_places(untouched.rows, rows)
         again = [name for name, who in self._identities.items() if identities.get(name) != who]
         changes = [Change(name, "what the exercise gave", "bound to something else") for name in again]
-        if not places:
-            return tuple(changes), []
-        _, texts = self.client().compute(DIGEST, [self.forked, list(WATCHED), list(places)])
-        changes += [Change(place, untouched.texts.get(place, ""), str(texts.get(place, ""))) for place in places]
-        return tuple(changes), [str(name) for name in self.client().compute(LOADED, None)]
+        if places:
+            _, texts = self.client().compute(DIGEST, [self.forked, list(WATCHED), list(places)])
+            changes += [Change(place, untouched.texts.get(place, ""), str(texts.get(place, ""))) for place in places]
+            self._loaded = [str(name) for name in self.client().compute(LOADED, None)]
+        return changes
 
-    def _leave_out_imports(
-        self, changes: tuple[Change, ...], loaded: list[str], untouched: Untouched
-    ) -> tuple[Change, ...]:
+    def _leave_out_imports(self, changes: tuple[Change, ...], untouched: Untouched) -> tuple[Change, ...]:
         """Return the changes that importing the same modules does not make in a process without student code."""
         self.drop_process()  # a starter has one process at a time
         places = [change.place for change in changes]
@@ -166,7 +184,7 @@ class Session:
         try:
             connection.start_clock(self.limits.task_s)
             client = StudentClient(connection, self.limits, {})
-            client.compute(IMPORT, loaded)
+            client.compute(IMPORT, self._loaded)
             rows, texts = client.compute(DIGEST, [self.forked, list(WATCHED), places])
         except StudentGone:
             return changes
@@ -186,7 +204,7 @@ class Session:
         if self._connection is not None:
             self._connection.close()
         self._connection = self._client = None
-        self.saw_hidden = False
+        self.saw_hidden = self._touched = False
         self._identities.clear()
 
     def _run(self, part: Part, *, given: bool) -> None:
@@ -235,11 +253,14 @@ class Session:
     def _read_identities(self, names: list[str]) -> dict[str, Any]:
         """Ask which objects the names of a given cell are, just after it ran."""
         with suppress(Exception):
-            _, held = self.client().compute(HELD, [[], names])
+            _, held = self.client().compute(HELD, [[], [], names])
             return held if type(held) is dict else {}
         return {}
 
     def _client_inside(self) -> StudentClient:
+        if not self.measured_inside:
+            # before the first answer, too: what changes it may be gone after it
+            self._compare_measuring()
         self.measured_inside = self.measured_inside_now = True
         return self.client()
 

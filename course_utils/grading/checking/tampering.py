@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from course_utils.sandbox import identities
 
-WATCHED = (
+MEASURING = (
     "course_utils",
     "torch.library",
     "torch._library",
@@ -33,24 +33,40 @@ WATCHED = (
     "builtins",
     "time",
 )
+# the libraries that measuring, and the way of its answers, stand on; code may have reasons of its own to change these
+STANDS_ON = (
+    "collections",
+    "contextlib",
+    "dataclasses",
+    "functools",
+    "json",
+    "marshal",
+    "operator",
+    "threading",
+    "torch.utils._pytree",
+    "weakref",
+)
+WATCHED = (*MEASURING, *STANDS_ON)
 SUBCLASSES = "the subclasses of torch.Tensor that answer for torch's functions"
 MODES = "torch's active modes"
+WHAT_IS_IN = "what is in "
 # student code that defines or leaves these may be honest
 _ODD_PLACES = frozenset({SUBCLASSES, MODES})
 MOST_LISTED = 3
 LONGEST_TEXT = 160
 
-# one number for all that a fork holds in the watched places, and which objects the exercise's given names are
+# one number for all that a fork holds in the watched places, as often as is asked, without or with the parts of
+# functions; and which objects the exercise's given names are
 HELD = (
     inspect.getsource(identities)
     + """
 import __main__
 
 def compute(asked):
-    modules, names = asked
+    modules, parts, names = asked
     held = vars(__main__)
     identities = {name: [id(held[name]), id(getattr(held[name], "__code__", None))] for name in names if name in held}
-    return [whole(modules) if modules else None, identities]
+    return [[whole(modules, parts=each) for each in parts], identities]
 """
 )
 
@@ -70,6 +86,7 @@ def compute(asked):
     forked, prefixes, described = asked
     prefixes, described = tuple(prefixes), set(described)
     dotted = tuple(f"{prefix}." for prefix in prefixes)
+    packages = {prefix.split(".")[0] for prefix in prefixes} - {"builtins", "time"}
     rows, texts, known, classes = {}, {}, {}, set()
 
     def mark(*parts):
@@ -130,12 +147,13 @@ def compute(asked):
         if name not in prefixes and not name.startswith(dotted):
             continue
         for attribute, thing in sorted(vars(module).items()):
-            if isinstance(thing, type) and thing.__module__.split(".")[0] in ("torch", "course_utils"):
+            if isinstance(thing, type):
                 who, place = f"{thing.__module__}.{thing.__qualname__}", f"{name}.{attribute}"
                 rows[place] = mark(who, id(thing) if forked else 0)
                 if place in described:
                     texts[place] = f"the class {who}"
-                look_at_class(thing)
+                if thing.__module__.split(".")[0] in packages:
+                    look_at_class(thing)
             else:
                 look_at(f"{name}.{attribute}", thing)
     torch = sys.modules.get("torch")
@@ -193,8 +211,10 @@ class Change:
 
     @property
     def proves(self) -> bool:
-        """Whether it is evidence: something else is there. Another copy of the same is only odd."""
-        return self.place not in _ODD_PLACES and bool(self.after) and self.after != self.before
+        """Whether it is evidence: something else is there where only measuring is. Another copy of it is only odd."""
+        place = self.place.removeprefix(WHAT_IS_IN)
+        odd = place in _ODD_PLACES or place.startswith(tuple(f"{name}." for name in STANDS_ON))
+        return not odd and bool(self.after) and self.after != self.before
 
     def __str__(self) -> str:
         now = self.after[:LONGEST_TEXT] or "not there any more"
@@ -236,13 +256,14 @@ class Untouched:
         rows: place -> digest.
         texts: place -> what is there.
         modules: the names of the modules that are watched.
-        held: one number for all objects in them, which only forks of the same template have in common; None elsewhere.
+        held: one number for all objects in them without the parts of functions, and one with them, which only forks of
+            the same template have in common; empty elsewhere.
     """
 
     rows: dict[str, object]
     texts: dict[str, str]
     modules: tuple[str, ...] = ()
-    held: object = None
+    held: tuple[object, ...] = ()
 
 
 def witness_text(reads: Sequence[int]) -> str:
