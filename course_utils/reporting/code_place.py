@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 # a cell whose number nobody sees
 A_CELL = "a cell"
@@ -25,7 +26,7 @@ def cell_of(file: str) -> str:
 
     The number is that of the cell's last run. Only a kernel shows one, and Colab's IPython 7 does not tell it.
     """
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if getattr(shell, "kernel", None) is not None:
         named = getattr(shell.compile, "format_code_name", lambda _: None)(file)
         if named is not None:

@@ -222,12 +222,15 @@ class PrestartedStarter:
         self.next.close()
 
 
+Starter = ForkingStarter | PrestartedStarter
+
+
 def make_starter(
     sandbox: Sandbox,
     modules: Sequence[str],
     control: socket.socket | None = None,
     lent: LentTemplate | None = None,
-) -> ForkingStarter | PrestartedStarter:
+) -> Starter:
     """Make the starter that this sandbox allows.
 
     Args:

@@ -76,23 +76,28 @@ CHANGES = {
 }
 
 
+# what a part of a function is; the number without parts leaves them out
+PARTS = {"its code", "its defaults", "its named defaults"}
+
+
 @pytest.mark.parametrize("what", CHANGES)
 def test_a_change_changes_the_number(module, what):
-    """Whatever is another object afterwards."""
-    before = whole([NAME])
+    """Whatever is another object afterwards; parts of functions count only where they are asked for."""
+    before = [whole([NAME], parts=parts) for parts in (False, True)]
     CHANGES[what](module)
+    now = [whole([NAME], parts=parts) for parts in (False, True)]
 
-    assert whole([NAME]) != before
+    assert [one != other for one, other in zip(before, now, strict=True)] == [what not in PARTS, True]
 
 
 def test_what_is_no_change_keeps_the_number(module):
     """Calls, further modules and plain values, and asking twice."""
-    before = whole([NAME])
+    before = whole([NAME], parts=True)
     module.Meter.made().read()
     module.plain(3)
     module.table = {"a": 1}
     sys.modules[f"{NAME}.more"] = types.ModuleType("more")
-    after = whole([NAME])
+    after = whole([NAME], parts=True)
     del sys.modules[f"{NAME}.more"]
 
     assert after == before
@@ -105,14 +110,14 @@ def test_a_fork_has_the_same_number(module):
         ours, theirs = os.pipe()
         if os.fork() == 0:
             change()
-            os.write(theirs, str(whole([NAME])).encode())
+            os.write(theirs, str(whole([NAME], parts=True)).encode())
             os._exit(0)
         os.wait()
         said.append(int(os.read(ours, 100)))
         os.close(ours)
         os.close(theirs)
 
-    assert (said[0] == whole([NAME]), said[1] == whole([NAME])) == (True, False)
+    assert (said[0] == whole([NAME], parts=True), said[1] == whole([NAME], parts=True)) == (True, False)
 
 
 def test_what_is_pinned_keeps_its_address(module):

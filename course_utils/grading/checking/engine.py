@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -14,13 +14,13 @@ from course_utils.grading.assignment import Assignment, Kind, modules_of
 from course_utils.grading.checking.driver import run_all, run_task
 from course_utils.grading.checking.session import Session
 from course_utils.grading.checking.student_client import StudentClient
-from course_utils.grading.checking.tampering import DIGEST, HELD, MODULES, WATCHED, Untouched
+from course_utils.grading.checking.tampering import DIGEST, HELD, MODULES, WATCHED, Digest, Untouched
 from course_utils.grading.result import NOT_GRADED, Reason, SubmissionResult, tasks_without_points, weightiest
 from course_utils.sandbox.connection import StudentGone
 from course_utils.sandbox.limits import Limits
 from course_utils.sandbox.sandbox import Sandbox, SandboxError, choose_sandbox
 from course_utils.sandbox.shared_template import LentTemplate, SharedTemplate
-from course_utils.sandbox.starters import make_starter
+from course_utils.sandbox.starters import Starter, make_starter
 from course_utils.sandbox.template import load_all
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class Grader:
         self.assignment = assignment
         self.limits = limits
         self._untouched: Untouched | None = None
+        self._digest: Digest | None = None
         self._template: LentTemplate | None = None
         self._modules = modules_of(assignment)
         self._lent = inside is not None
@@ -107,12 +108,15 @@ class Grader:
 
     def _connect(self, started: ExitStack) -> None:
         """Make the starter of submissions, which is closed with what was started."""
+        self._starter = started.enter_context(closing(self._new_starter()))
+
+    def _new_starter(self) -> Starter:
         control = self._template.connect() if self._template is not None else None
-        lent = self._template if self._lent else None
-        self._starter = started.enter_context(closing(make_starter(self._chosen, self._modules, control, lent)))
+        starter = make_starter(self._chosen, self._modules, control, self._template if self._lent else None)
         if control is not None:
             # no submission's time goes by while the template is still loading, or forks
-            self._starter.warm(())
+            starter.warm(())
+        return starter
 
     def grade(self, submission: Submission) -> SubmissionResult:
         """Grade one submission; nothing that a student wrote makes this raise.
@@ -165,21 +169,42 @@ class Grader:
         return SubmissionResult(self.assignment.name, "model solution", tasks, weightiest([t.reason for t in tasks]))
 
     def _look_at_untouched(self) -> Untouched | None:
-        """Take the digest of the measuring functions in a process that holds no student code."""
+        """Look at the measuring functions of a process that holds no student code, where something measures there."""
         if not any("in_student_process" in part.source for part in self.assignment.parts):
             return None
-        connection = self._starter.start(self.limits)
+        if not self._forked:
+            self._untouched_digest()
+            return Untouched(self._untouched_digest)
+        with self._without_student_code(self._starter) as client:
+            modules = client.compute(MODULES, list(WATCHED))
+            held, _ = client.compute(HELD, [modules, [False, True], []])
+        return Untouched(self._untouched_digest, tuple(modules), tuple(held))
+
+    def _untouched_digest(self) -> Digest:
+        """Return the digest of the measuring functions in a process that holds no student code; it is taken once."""
+        if self._digest is None:
+            with ExitStack() as own, self._without_student_code(self._idle_starter(own)) as client:
+                rows, _ = client.compute(DIGEST, [self._forked, list(WATCHED), []])
+                _, texts = client.compute(DIGEST, [self._forked, list(WATCHED), list(rows)])
+            self._digest = Digest(rows, texts)
+        return self._digest
+
+    def _idle_starter(self, own: ExitStack) -> Starter:
+        # a starter has one process at a time, and between forks that may be a submission's by now
+        return own.enter_context(closing(self._new_starter())) if self._forked else self._starter
+
+    @contextmanager
+    def _without_student_code(self, starter: Starter) -> Iterator[StudentClient]:
+        """Start a process, and end it afterwards.
+
+        Raises:
+            SandboxError: when there is none, or it ends before.
+        """
         try:
-            client = StudentClient(connection, self.limits, {})
-            rows, _ = client.compute(DIGEST, [self._forked, list(WATCHED), []])
-            _, texts = client.compute(DIGEST, [self._forked, list(WATCHED), list(rows)])
-            modules = client.compute(MODULES, list(WATCHED)) if self._forked else []
-            held, _ = client.compute(HELD, [modules, [False, True] if self._forked else [], []])
+            with closing(starter.start(self.limits)) as connection:
+                yield StudentClient(connection, self.limits, {})
         except StudentGone as gone:
             raise SandboxError(f"no process for student code: {gone.message}") from None
-        finally:
-            connection.close()
-        return Untouched(rows, texts, tuple(modules), tuple(held))
 
     def _new_session(
         self, code: Mapping[str, str], own: Mapping[str, Sequence[Sequence[str]]] | None = None

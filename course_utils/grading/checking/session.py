@@ -167,12 +167,13 @@ class Session:
         places: tuple[str, ...] = ()
         if not untouched.held or held != [untouched.held[self._touched]]:
             rows, _ = self.client().compute(DIGEST, [self.forked, list(WATCHED), []])
-            places = changed_places(untouched.rows, rows)
+            places = changed_places(untouched.digest().rows, rows)
         again = [name for name, who in self._identities.items() if identities.get(name) != who]
         changes = [Change(name, "what the exercise gave", "bound to something else") for name in again]
         if places:
             _, texts = self.client().compute(DIGEST, [self.forked, list(WATCHED), list(places)])
-            changes += [Change(place, untouched.texts.get(place, ""), str(texts.get(place, ""))) for place in places]
+            before = untouched.digest().texts
+            changes += [Change(place, before.get(place, ""), str(texts.get(place, ""))) for place in places]
             self._loaded = [str(name) for name in self.client().compute(LOADED, None)]
         return changes
 
@@ -190,7 +191,7 @@ class Session:
             return changes
         finally:
             connection.close()
-        imported = set(changed_places(untouched.rows, rows))
+        imported = set(changed_places(untouched.digest().rows, rows))
         return tuple(change for change in changes if not explained(change, imported, texts))
 
     def leave_out(self, grade_ids: set[str]) -> None:
