@@ -5,7 +5,7 @@ FILLED = {
     "l13-predict2": 'predict("bytes that gate moves, in sizes of x", 6, "times x")',
     "l13-predict3": 'predict("time of gate, over the time that its bytes need", 1.5, "times")',
     "l13-turn1": """
-def most_it_can_win(function, *inputs):
+def most_it_can_gain(function, *inputs):
     with Traffic() as traffic:
         result = function(*inputs)
     return traffic.n_bytes / sum(each.nbytes for each in (*inputs, result))
@@ -25,20 +25,20 @@ WRONG = {
     "l13-turn1": [
         # counts the result of each operator only
         """
-def most_it_can_win(function, *inputs):
+def most_it_can_gain(function, *inputs):
     result = function(*inputs)
     return sum(each.nbytes for each in (*inputs, result)) / result.nbytes
 """,
         # the way around
         """
-def most_it_can_win(function, *inputs):
+def most_it_can_gain(function, *inputs):
     with Traffic() as traffic:
         result = function(*inputs)
     return sum(each.nbytes for each in (*inputs, result)) / traffic.n_bytes
 """,
         # forgets the result
         """
-def most_it_can_win(function, *inputs):
+def most_it_can_gain(function, *inputs):
     with Traffic() as traffic:
         function(*inputs)
     return traffic.n_bytes / sum(each.nbytes for each in inputs)
