@@ -29,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--op", metavar="NAME", help="look up an operator instead, such as aten::isin")
     parser.add_argument("--input", action="append", metavar="SHAPE", help="such as 8x3x224x224; once for each input")
     parser.add_argument("--input-dtype", action="append", metavar="DTYPE", help="of each input (default: float32)")
-    parser.add_argument("--mode", choices=("train", "eval"), default="train", help="default: train")
+    parser.add_argument(
+        "--mode", choices=("train", "eval"), default="train", help="a training step, or inference (default: train)"
+    )
     parser.add_argument(
         "--loss", metavar="NAME", help=f"{', '.join(LOSSES)}, or a function in FILE.py (default: sum of the outputs)"
     )

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("exercise", metavar="EXERCISE", help="number or name, such as 04 or 04_measuring_time")
     parser.add_argument("--notebook", type=Path, help="your notebook, if it is not the one in exercises/")
     parser.add_argument(
-        "--timeout", type=positive_number, default=120.0, metavar="S", help="for all cells (default: 120)"
+        "--timeout", type=positive_number, default=120.0, metavar="S", help="seconds for all cells (default: 120)"
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 

@@ -49,10 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unsafe", action="store_true", help="no sandbox: student code gets your own rights")
     parser.add_argument("--cluster", metavar="ADDRESS", help="grade on a Dask cluster, such as tcp://10.0.0.5:8786")
     parser.add_argument(
-        "--task-seconds", type=positive_number, default=60.0, metavar="S", help="for one task (default: 60)"
+        "--task-seconds", type=positive_number, default=60.0, metavar="S", help="seconds for one task (default: 60)"
     )
     parser.add_argument(
-        "--memory-gb", type=positive_number, default=4.0, metavar="GB", help="for one submission (default: 4)"
+        "--memory-gb", type=positive_number, default=4.0, metavar="GB", help="memory for one submission (default: 4)"
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument("--db", metavar="URL", help="nbgrader's gradebook (default: gradebook.db in the course)")

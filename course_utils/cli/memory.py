@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--input-dtype", action="append", default=[], metavar="DTYPE", help="of each input (default: float32)"
     )
-    parser.add_argument("--mode", choices=MODES, default="train", help="default: train")
+    parser.add_argument("--mode", choices=MODES, default="train", help="a training step, or inference (default: train)")
     parser.add_argument("--dtype", choices=DTYPES, help="floating-point dtype of weights and inputs (default: as made)")
     parser.add_argument("--optimizer", choices=OPTIMIZERS, default="adamw", help="default: adamw")
     parser.add_argument(

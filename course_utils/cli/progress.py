@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("--no-run", action="store_true", help="run nothing, show what is known from earlier checks")
     parser.add_argument(
-        "--timeout", type=positive_number, default=120.0, metavar="S", help="for one notebook (default: 120)"
+        "--timeout", type=positive_number, default=120.0, metavar="S", help="seconds for one notebook (default: 120)"
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
 

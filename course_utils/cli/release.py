@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("exercises", nargs="*", metavar="EXERCISE", help="number or name, such as 04 (default: all)")
     parser.add_argument(
-        "--timeout", type=positive_number, default=300.0, metavar="S", help="for one run (default: 300)"
+        "--timeout", type=positive_number, default=300.0, metavar="S", help="seconds for one run (default: 300)"
     )
 
 

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("exercise", metavar="EXERCISE", help="number or name, such as 04 or 04_measuring_time")
     parser.add_argument("--student", metavar="ID", help="your id, which becomes part of the file's name")
     parser.add_argument(
-        "--timeout", type=positive_number, default=120.0, metavar="S", help="for all checks (default: 120)"
+        "--timeout", type=positive_number, default=120.0, metavar="S", help="seconds for all checks (default: 120)"
     )
 
 

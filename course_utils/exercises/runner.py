@@ -73,7 +73,11 @@ class PracticeResult:
         for task in self.tasks:
             word = "passed " if task.passed else "not yet"
             lines.append(f"[{word}] Task {task.task}")
-            lines += [str(outcome) for outcome in task.outcomes if not outcome.passed]
+            failed = [outcome for outcome in task.outcomes if not outcome.passed]
+            if failed and all(outcome.failure is Failure.NOT_WRITTEN for outcome in failed):
+                lines.append(f"  {failed[0].yours}")
+            else:
+                lines += [str(outcome) for outcome in failed]
         lines += [f"! {warning}" for warning in self.warnings]
         done = sum(task.passed for task in self.tasks)
         lines.append(f"{self.exercise}: {done} of {len(self.tasks) + len(self.unchecked)} tasks passed")
