@@ -138,7 +138,7 @@ def _stray_tensors(log: TraceLog) -> Iterator[AuditFinding]:
             kind="float64",
             name=_public(name, places) or name,
             public="float64",
-            effect="TypeError: MPS holds no float64 and no complex128, and this call asks for one",
+            effect="TypeError: MPS has no float64 and no complex128, and this call asks for one",
             advice="ask for float32 or complex64",
             phase=first,
             places=_places(places),

@@ -156,9 +156,13 @@ def _split(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 def _notes(table: OperatorTable, release: str | None, loss: Any, optimizer: Any, train: bool) -> tuple[str, ...]:
     notes = [*version_warnings(torch.__version__), *table.warnings]
     if train and loss is None:
-        notes.append("no loss was given: the sum of all floating outputs stands in, your loss's operators are not seen")
+        notes.append(
+            "no loss was given: the sum of all floating outputs stands in, so your loss's operators are not seen"
+        )
     if train and optimizer is None:
-        notes.append("no optimizer was given: SGD without momentum stands in, your optimizer's operators are not seen")
+        notes.append(
+            "no optimizer was given: SGD without momentum stands in, so your optimizer's operators are not seen"
+        )
     if release is not None and order(table.torch_release) != order(torch.__version__):
         notes.append(
             f"the verdicts are torch {table.torch_release}'s, but which operators are called is decided by the "

@@ -127,7 +127,7 @@ def _sparse(name: str, layout: torch.layout, release: str) -> AuditFinding:
     elif order(release) < order(FIRST_WITH_SPARSE_COO):
         effect = f"NotImplementedError when it is moved; {cannot_help}"
     else:
-        effect = f"can be moved since torch 2.9, but an operator without a {key} kernel raises, and {cannot_help}"
+        effect = f"can be moved from torch 2.9 on, but an operator without a {key} kernel raises, and {cannot_help}"
     return AuditFinding(
         kind="sparse",
         name=name,

@@ -137,11 +137,13 @@ def _read_file(path: Path) -> tuple[Kept, tuple[str, ...]]:
     except FileNotFoundError:
         return {}, ()
     except (OSError, UnicodeDecodeError) as error:
-        return {}, (f"{path.parent.name}/{path.name} cannot be read ({type(error).__name__}); remove it to begin anew",)
+        return {}, (
+            f"{path.parent.name}/{path.name} cannot be read ({type(error).__name__}); remove it to start again",
+        )
     try:
         return _checked(json.loads(text)), ()
     except (ValueError, TypeError, KeyError, AttributeError):
-        return {}, (f"{path.parent.name}/{path.name} does not hold predictions; remove it to begin anew",)
+        return {}, (f"{path.parent.name}/{path.name} does not hold predictions; remove it to start again",)
 
 
 def _checked(data: Any) -> Kept:

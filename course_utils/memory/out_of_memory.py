@@ -173,7 +173,7 @@ def _explain_allocator(
             headline="MPS ran out of memory without a limit",
             findings=(
                 f"No limit is given: {HIGH_WATERMARK} was 0, so torch set none, and Metal itself had no more memory.",
-                "Without a limit macOS compresses and swaps, can freeze, and may end the process without a word.",
+                "Without a limit macOS compresses and swaps, can freeze, and may end the process without a message.",
             ),
             advice=(f"unset {HIGH_WATERMARK}, so that torch raises an error in time", LESS, CACHE),
         )

@@ -455,7 +455,7 @@ METAL = (
             "using `sw_vers`",
         ),
         "sandboxed",
-        "outside of any sandbox",
+        "outside any sandbox",
         never=("macos-too-old", "torch-too-new"),
     ),
     Machine("sandbox known by its variable", mac(**UNAVAILABLE, sandbox="Codex sandbox"), "sandboxed", "sandbox"),
@@ -594,7 +594,7 @@ LOADING = (
             | {"torch": "2.14.1", "torchvision": "0.29.1", "torch_import": "exited", "torch_error": "exit code 3"}
         ),
         "torch-aborts",
-        "afresh",
+        "Reinstall",
     ),
     Machine(
         "torch hangs",

@@ -40,7 +40,7 @@ def known_wrong(snapshot: Snapshot) -> Diagnosis | None:
         what=f"torch {torch} on {macos_text(snapshot)}, {chip or 'chip unknown'}: wrong results without an error are "
         f"reported for {len(faults)} kind{'s' if len(faults) > 1 else ''} of call.",
         how_known="; ".join(f"{fault.title} ({fault.id})" for fault in named) + others,
-        fix=f"{install}For the first: {named[0].way_around}. `{ASK}` asks this Mac for all of them.",
+        fix=f"{install}For the first: {named[0].way_around}. `{ASK}` checks this Mac for all of them.",
         command=install_torch(snapshot, newest) if mended and newest else ASK,
         source=", ".join(fault.link for fault in named),
     )

@@ -121,7 +121,7 @@ def disk_full(snapshot: Snapshot) -> Diagnosis | None:
         what=f"The disk is full ({left}), so torch {'cannot work' if loads else 'does not load'}.",
         how_known=said or left,
         fix="Free some 10 GB: empty the Trash and the cache below, look at ~/.cache/huggingface, ~/.cache/torch and "
-        "other environments with `du -sh`. Then ask again; should torch still not load, install it afresh.",
+        "other environments with `du -sh`. Then run the doctor again; if torch still does not load, reinstall it.",
         command=free_disk(snapshot),
         source="errno.h: 28 is ENOSPC; 69 (macOS) and 122 (Linux) are EDQUOT, a quota that is used up",
     )
@@ -136,7 +136,7 @@ def torch_broken(snapshot: Snapshot) -> Diagnosis | None:
         code="torch-broken",
         what="torch is installed and does not load: importing it raises an error.",
         how_known=snapshot.torch_error or "the import raised",
-        fix="Install it afresh; should that not help, make a new environment.",
+        fix="Reinstall it; if that does not help, make a new environment.",
         command=_reinstall(snapshot),
         source="the import was tried in a process of its own",
     )
@@ -146,7 +146,7 @@ def torch_aborts(snapshot: Snapshot) -> Diagnosis | None:
     """Importing torch ends the process."""
     if snapshot.torch_import not in ("killed", "exited"):
         return None
-    fix = "Install it afresh; should that not help, make a new environment, with torch from one source only."
+    fix = "Reinstall it; if that does not help, make a new environment, with torch from one source only."
     if "SIGILL" in (snapshot.torch_error or ""):
         fix = "This processor, or its emulation, lacks an instruction that torch uses: use a native Python. " + fix
     return Diagnosis(
@@ -161,16 +161,16 @@ def torch_aborts(snapshot: Snapshot) -> Diagnosis | None:
 
 
 def torch_hangs(snapshot: Snapshot) -> Diagnosis | None:
-    """Importing torch does not come back."""
+    """Importing torch does not finish."""
     if snapshot.torch_import != "timed out":
         return None
     return Diagnosis(
         severity="error",
         code="torch-hangs",
-        what="Importing torch does not come back.",
+        what="Importing torch does not finish.",
         how_known=snapshot.torch_error or "the time limit was reached",
         fix="Try once more, since a first import from a slow disk or under a virus scanner takes long; then see where "
-        "it waits, and install it afresh.",
+        "it waits, and reinstall it.",
         command="python -X faulthandler -c 'import faulthandler; faulthandler.dump_traceback_later(60); import torch'",
         source="the import was tried in a process of its own",
     )

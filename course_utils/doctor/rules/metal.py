@@ -44,7 +44,7 @@ def torch_without_mps(snapshot: Snapshot) -> Diagnosis | None:
         code="torch-without-mps",
         what=f"torch {snapshot.torch or ''} was built without MPS.".replace("  ", " "),
         how_known="torch.backends.mps.is_built() is False, in an arm64 Python on a Mac",
-        fix=f"Install torch from the Python package index with pip; its arm64 wheels all hold MPS.{conda}",
+        fix=f"Install torch from the Python package index with pip; its arm64 wheels all include MPS.{conda}",
         command=install_torch(snapshot, fitting, flags=reinstall_flags(snapshot))
         if fitting
         else fresh_environment(snapshot),
@@ -98,7 +98,7 @@ def metal_hidden(snapshot: Snapshot) -> Diagnosis | None:
         what=f"Metal is hidden from this process: torch finds no GPU. {surely} (of an editor, an agent or an app) does "
         "it.",
         how_known="; ".join(signs),
-        fix="Run it in the Terminal app, logged in at the Mac, outside of any sandbox; should MPS be missing there "
+        fix="Run it in the Terminal app, logged in at the Mac, outside any sandbox; if MPS is missing there "
         "too, restart the Mac, then send the snapshot. Another torch does not help.",
         command="course doctor",
         source="openai/codex #10199 (macOS 26.2); pytorch #167679, #177819 (misleading text in 2.9 to 2.14); torch "
@@ -147,7 +147,7 @@ def mps_unproved(snapshot: Snapshot) -> Diagnosis | None:
     return Diagnosis(
         severity="warning",
         code="mps-unproved",
-        what="Nothing in the snapshot speaks against MPS, but nothing was computed on it.",
+        what="Nothing in the snapshot rules MPS out, but nothing was computed on it.",
         how_known=f"mps_available is {flag}, mps_state is unknown",
         fix="Run the doctor on the machine itself: it multiplies two matrices on MPS and compares with the CPU.",
         command="course doctor",

@@ -43,7 +43,7 @@ def openmp_duplicate(snapshot: Snapshot) -> Diagnosis | None:
         + (f" (from {' and '.join(owners)})" if len(owners) > 1 else "")
         + " meet here: loaded into one process, they abort it with OMP Error #15 or slow it down.",
         how_known="; ".join(signs),
-        fix="Make an environment in which torch, NumPy and what else carries OpenMP come from one source: all from "
+        fix="Make an environment in which torch, NumPy and all else that carries OpenMP come from one source: all from "
         "conda-forge or all from pip. Do not set KMP_DUPLICATE_LIB_OK.",
         command=fresh_environment(snapshot),
         source="pytorch #78490, #83540; cvg/Hierarchical-Localization #491 (torch 1.12 to 2.x)",
@@ -79,7 +79,7 @@ def extra_index(snapshot: Snapshot) -> Diagnosis | None:
         code="extra-index",
         what=f"An extra package index ({address}) has no wheels for macOS; pip takes those of the ordinary index.",
         how_known=f"{name} is {address}",
-        fix="Nothing has to be done; without the setting pip asks one server less.",
+        fix="Nothing has to be done; without the setting pip asks one server fewer.",
         command=_unset(snapshot, name),
         source="pip documentation: of all indexes, the best wheel whose tags fit is taken",
     )
@@ -131,7 +131,7 @@ def hidden_files(snapshot: Snapshot) -> Diagnosis | None:
         what=f"macOS hides {len(hidden)} .pth file{'s' if len(hidden) > 1 else ''} of this environment, which Python "
         "then skips: \"No module named 'course_utils'\".",
         how_known=f"hidden below {snapshot.prefix or 'the environment'}: {', '.join(hidden)}",
-        fix="Show them again. They will be hidden anew in a folder that iCloud syncs, as Documents and Desktop may be: "
+        fix="Show them again. macOS hides them again in a folder that iCloud syncs, perhaps Documents or Desktop: "
         "move the course to another one, such as ~/course, and set it up there.",
         command=f"chflags -R nohidden {usable_path(snapshot.prefix) or '.venv'}",
         source="cpython #113659 (Python 3.11.8, 3.12.2, 3.13), #148121; setuptools #4595",
@@ -163,7 +163,7 @@ def kernel_elsewhere(snapshot: Snapshot) -> Diagnosis | None:
         severity="note" if snapshot.mps_state == "usable" else "warning",
         code="kernel-elsewhere",
         what="JupyterLab runs in one environment and this notebook's kernel in another one: what you install next to "
-        "JupyterLab does not arrive here.",
+        "JupyterLab does not reach this notebook.",
         how_known=f"JupyterLab runs {lab}, this notebook runs {here}",
         fix="Install with `%pip` in a cell, which reaches the notebook's own environment; or start JupyterLab with "
         "`course lab` in the environment that holds torch.",

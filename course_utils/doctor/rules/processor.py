@@ -72,7 +72,7 @@ def _arm_python(snapshot: Snapshot) -> _ArmPython:
     return _ArmPython(
         "The installers of python.org and Apple hold both architectures: start that Python as arm64, and make a new "
         "environment (if the Terminal itself runs under Rosetta, untick 'Open using Rosetta' in its Get Info window). "
-        "Should it say 'Bad CPU type', this Python is for Intel only: install an arm64 Python from python.org or "
+        "If it says 'Bad CPU type', this Python is for Intel only: install an arm64 Python from python.org or "
         "Miniforge, then make a new environment.",
         f"arch -arm64 {start} -m venv --clear .venv",
     )
@@ -169,9 +169,7 @@ def virtual_mac(snapshot: Snapshot) -> Diagnosis | None:
         what = "This is a virtual Mac; MPS computes here, but its times are not those of the chip's own GPU."
         fix = "Test here, measure on a real Mac."
     else:
-        what = (
-            "This is a virtual Mac (a CI runner or a virtual machine): MPS may be called available and is not usable."
-        )
+        what = "This is a virtual Mac (a CI runner or a virtual machine): MPS may be reported as available, yet fails."
         fix = "Use a real Mac for MPS; in CI run on the CPU, and let a probe decide which tests want MPS. Of GitHub's "
         fix += (
             "runners, macos-15 has been seen to compute on MPS; macos-26 cannot compile torch 2.14's Metal 4 shaders."

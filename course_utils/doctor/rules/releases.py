@@ -132,7 +132,7 @@ def torch_untested(snapshot: Snapshot) -> Diagnosis | None:
         code="torch-untested",
         what=f"torch {snapshot.torch} is newer than what the lessons were run with.",
         how_known=f"torch is {snapshot.torch}; the course's bounds are {bounds.torch_requirement}",
-        fix="Go on; should a lesson behave differently, install the newest tested torch.",
+        fix="Carry on; if a lesson behaves differently, install the newest tested torch.",
         command=install_tested(snapshot),
         source="the course's pyproject.toml",
     )
@@ -152,7 +152,7 @@ def python_out_of_range(snapshot: Snapshot) -> Diagnosis | None:
     return Diagnosis(
         severity="error" if snapshot.torch == NONE or fitting is None else "warning",
         code="python-out-of-range",
-        what=f"Python {snapshot.python} is outside of the course's range, {bounds.python_from} to {bounds.python_to}.",
+        what=f"Python {snapshot.python} is outside the course's range, {bounds.python_from} to {bounds.python_to}.",
         how_known=f"python is {snapshot.python}; {reach}",
         fix=f"Make an environment with a Python from {bounds.python_from} to {bounds.python_to}, such as {nearest}.",
         command=new_environment(snapshot, nearest),

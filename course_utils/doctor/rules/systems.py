@@ -51,7 +51,7 @@ def container_on_mac(snapshot: Snapshot) -> Diagnosis | None:
         what="This is Linux in a container or virtual machine on a Mac; Metal, and so MPS, cannot be reached from "
         "here.",
         how_known=f"system is Linux, machine {snapshot.machine}; {marks}",
-        fix="Leave the container and run natively: in the Mac's own Terminal, outside of Docker, in the course's "
+        fix="Leave the container and run natively: in the Mac's own Terminal, outside Docker, in the course's "
         "folder. No torch version and no image changes this.",
         command="make lab",
         source="pytorch #96066, #81224: containers on a Mac are Linux guests without Metal (all torch versions)",

@@ -138,7 +138,7 @@ def kmp_duplicate_ok(snapshot: Snapshot) -> Diagnosis | None:
         what="KMP_DUPLICATE_LIB_OK lets two OpenMP runtimes run in one process: results may be wrong without a "
         "message.",
         how_known=f"KMP_DUPLICATE_LIB_OK={variable.value}",
-        fix="Unset it, and make an environment in which torch and what else carries OpenMP come from one source.",
+        fix="Unset it, and make an environment in which torch and all else that carries OpenMP come from one source.",
         command=unset(snapshot, "KMP_DUPLICATE_LIB_OK"),
         source="pytorch #78490; the OpenMP runtime's own text calls it unsafe and undocumented",
     )
@@ -171,7 +171,7 @@ def course_device_unusable(snapshot: Snapshot) -> Diagnosis | None:
         code="course-device-unusable",
         what=f"COURSE_DEVICE is {variable.value!r}, which does not compute here: every lesson raises ValueError.",
         how_known=f"COURSE_DEVICE={variable.value}; what computes here: {', '.join([*usable, 'cpu'])}",
-        fix="Unset it to let the course choose, and look for where it is set (~/.zshrc, a kernel's settings).",
+        fix="Unset it to let the course choose, and find where it is set (~/.zshrc, a kernel's settings).",
         command=unset(snapshot, COURSE_DEVICE),
         source="course_utils.devices.probe",
     )
