@@ -69,7 +69,7 @@ def test_complex128():
 
 
 @pytest.mark.parametrize(
-    ("release", "text"), [("2.8.0", "NotImplementedError when it is moved"), ("2.9.1", "can be moved from torch 2.9 on")]
+    ("release", "text"), [("2.8.0", "NotImplementedError when it is moved"), ("2.9.1", "can be moved from torch 2.9")]
 )
 def test_sparse_buffer(release, text):
     """A sparse buffer is named, and the fallback variable said to be of no help (pytorch #141711)."""
