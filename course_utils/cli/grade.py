@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--student", action="append", metavar="ID", help="grade this student only; may be repeated")
     parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one for each core)")
     parser.add_argument(
-        "--force", action="store_true", help="grade also what did not change, and replace points that a person gave"
+        "--force", action="store_true", help="also grade what did not change, and replace points that a person gave"
     )
     parser.add_argument("--due", metavar="TIME", help='mark what came later as late, such as "2026-03-01 23:59"')
     parser.add_argument("--unsafe", action="store_true", help="no sandbox: student code gets your own rights")

@@ -55,9 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     missing = "" if arguments.anyway else what_is_unsolved(root, exercise)
     if missing:
-        print(
-            f"exercise {number} is not solved yet ({missing}); course solution {number} --anyway opens it all the same"
-        )
+        print(f"exercise {number} is not solved yet ({missing}); course solution {number} --anyway opens it now")
         return 1
     print(f"the solution: {exercise.source}", flush=True)
     become_lab(root, exercise.source, no_browser=arguments.no_browser, port=arguments.port)

@@ -112,7 +112,7 @@ class History:
             have: the reader's torch, such as "2.13.0".
 
         Returns:
-            Such as "native since 2.14, you have 2.13", "native since 2.1" or "in no release up to 2.15".
+            Such as "native since 2.14, you have 2.13", "native since 2.1" or "native in no release up to 2.15".
         """
         name = overload.removeprefix("aten::")
         if name not in self.letters:
@@ -125,7 +125,7 @@ class History:
         composite = self._since(name, ("native", "composite"))
         if composite is not None:
             return f"made of other operators since {self._with_you_have(composite, have)}"
-        return f"in no release up to {self.newest}"
+        return f"native in no release up to {self.newest}"
 
     def _sentence_of_a_lost_kernel(self, name: str) -> str:
         native = self.lines_with(name)

@@ -100,7 +100,7 @@ def test_eigvals(mode, name, other):
     assert finding.public == "torch.linalg.eigvals"
     assert other in finding.effect
     assert f"NotImplementedError: The operator '{name}'" in finding.effect
-    assert finding.since.startswith("in no release up to")
+    assert finding.since.startswith("native in no release up to")
 
 
 class Recogniser(nn.Module):
