@@ -71,6 +71,19 @@ def without_mask(func, args, kwargs):
     return func(*args, **(kwargs | {"attn_mask": None}))
 
 
+def remainder_of_floats(func, args, kwargs):
+    """Take the remainder as the rest of a float32 quotient (pytorch #154171)."""
+    result = func(*args, **kwargs)
+    dividend, divisor = args[0].float(), torch.as_tensor(args[1]).float()
+    return (dividend - (dividend / divisor).floor() * divisor).to(result.dtype)
+
+
+def divergence(x, y):
+    """Compute how far two beta distributions are apart: lgamma and digamma of stacked parameters."""
+    first, second = (torch.distributions.Beta(1 + 2 * t.sigmoid(), 2 - t.sigmoid()) for t in (x, y))
+    return torch.distributions.kl_divergence(first, second)
+
+
 def rolled(func, args, kwargs):
     return func(*args, **kwargs).roll(1, 0)
 
@@ -167,6 +180,37 @@ HELD = {
         (draw(2, 2, 5, 5, 5),),
         "error",
     ),
+    "remainder of integers": (
+        planted("remainder", remainder_of_floats),
+        lambda: lambda n: n % 31,
+        (torch.randint(0, 50, (64,), generator=torch.Generator().manual_seed(0)),),
+        "integers",
+    ),
+    "bias that is one row for all": (
+        planted("addmm", changes.wrong_for_stride_0),
+        lambda: torch.addmm,
+        (draw(4, 5), draw(4, 8), draw(8, 5)),
+        "ignores strides",
+    ),
+    "expanded parameters of a divergence": (
+        planted("sigmoid", changes.wrong_for_stride_0),
+        lambda: divergence,
+        (draw(6, 8), draw(6, 8, seed=1)),
+        "ignores strides",
+    ),
+    **{
+        f"gradient of {mode} padding": (
+            planted(operator, changes.scaled_in_backward),
+            lambda mode=mode: lambda x: F.pad(x, (1, 2, 1, 0), mode=mode),
+            (draw(2, 3, 6, 6),),
+            "gradient",
+        )
+        for mode, operator in (
+            ("reflect", "reflection_pad2d_backward"),
+            ("replicate", "replication_pad2d_backward"),
+            ("constant", "constant_pad_nd"),
+        )
+    },
     "advanced indexing": (planted("index", rolled), lambda: lambda x: x[PLACES, :2], (draw(4, 5),), "error"),
 }
 

@@ -163,6 +163,37 @@ def test_dtype_that_the_cpu_refuses_too():
     assert "so does the CPU" in report.findings[0].sentence
 
 
+def test_values_that_the_cpu_refuses_too_are_not_asked():
+    """Of 64 times the numbers a scale overflows in float32 and not in float64: the CPU raises, and so may a device."""
+
+    def log_probability(mean, scale):
+        return torch.distributions.Normal(mean, scale.exp()).log_prob(mean)
+
+    report = compare_numerics(log_probability, (draw(6, 8), draw(6, 8, seed=1)), device="cpu", largest_elements=0)
+
+    assert report.clean, report.findings
+    assert "large numbers" in {left.question for left in report.not_asked}
+
+
+class RaisesForLarge:
+    """The CPU that refuses numbers above 100, which the CPU takes."""
+
+    name = "CPU that refuses large numbers"
+
+    def run(self, fn, inputs):
+        """Call, or raise."""
+        if any(isinstance(x, torch.Tensor) and bool((x.abs() > 100).any()) for x in inputs):
+            raise ValueError("numbers above 100")
+        return fn(*inputs)
+
+
+def test_values_that_only_the_device_refuses_are_a_finding():
+    """A device that raises where the CPU answers is named."""
+    report = compare_numerics(torch.sin, (draw(6, 8) * 4,), device=RaisesForLarge(), largest_elements=0)
+
+    assert report.kinds == ("refused",)
+
+
 def test_reference_falls_back_to_float32():
     """A callable that holds float32 tensors of its own has a float32 reference, and the report states it."""
     weight = draw(3, 3)

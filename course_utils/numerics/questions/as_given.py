@@ -92,8 +92,9 @@ def _warnings(expected: Expected) -> list[str]:
     return warnings
 
 
-def _cpu_too(expected: Expected) -> str:
-    return "; so does the CPU in this dtype" if isinstance(expected.on_cpu(forward_only=True), Refusal) else ""
+def _cpu_too(expected: Expected, *, gradients: bool = False) -> str:
+    on_cpu = expected.on_cpu(forward_only=not gradients)
+    return "; so does the CPU in this dtype" if isinstance(on_cpu, Refusal) else "; the CPU does not"
 
 
 def _is_repeatable(record: ComparisonRecord, first: QuestionOutcome) -> bool:
@@ -172,7 +173,9 @@ def _check_gradient(record: ComparisonRecord, inputs: Inputs, expected: Expected
     if not record.is_repeatable(outcome):
         record.find("not repeatable", f"the same question gets other answers: {outcome.sentence}", outcome)
     elif isinstance(outcome.answer, Refusal):
-        record.find("refused", f"the device raises {outcome.answer} with gradients, the CPU does not", outcome)
+        record.find(
+            "refused", f"with gradients the device raises {outcome.answer}{_cpu_too(expected, gradients=True)}", outcome
+        )
     elif outcome.only_overflows:
         record.find("overflow", f"with gradients: {outcome.sentence}", outcome)
     elif not explain_by_size(record, inputs, gradients=True):

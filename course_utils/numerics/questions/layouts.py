@@ -70,7 +70,7 @@ def _stays_wrong(record: ComparisonRecord, outcome: QuestionOutcome) -> bool:
 def _wrong_in(record: ComparisonRecord, question: NumericsQuestion) -> list[QuestionOutcome]:
     """Ask for the outputs alone, then with gradients; return what was wrong."""
     outcome = record.ask_both(question)
-    return [] if outcome.right else [outcome]
+    return [] if outcome is None or outcome.right else [outcome]
 
 
 def _parameters(record: ComparisonRecord, inputs: Inputs, expected: Expected) -> list[QuestionOutcome]:

@@ -230,14 +230,29 @@ class ComparisonRecord:
             self._write_down(question, answer, judgement)
         return QuestionOutcome(question, answer, judgement)
 
-    def ask_both(self, question: NumericsQuestion, *, quiet: bool = False) -> QuestionOutcome:
-        """Ask for the outputs alone and, where they are right and there are gradients, with gradients."""
-        outcome = self.ask(question, quiet=quiet)
-        if not outcome.right or not question.expected.call.gradients:
+    def ask_both(self, question: NumericsQuestion, *, quiet: bool = False) -> QuestionOutcome | None:
+        """Ask for the outputs alone and, where they are right and there are gradients, with gradients.
+
+        Returns:
+            What came of it; None where the CPU raises in this dtype as the device does, and nothing was asked.
+        """
+        outcome = self.ask_unless_the_cpu_raises(question, quiet=quiet)
+        if outcome is None or not outcome.right or not question.expected.call.gradients:
             return outcome
         shown = replace(question.shown, form="gradient")
         both = replace(question, name=f"gradient, {question.name}", gradients=True, shown=shown)
-        return self.ask(both, quiet=quiet)
+        return self.ask_unless_the_cpu_raises(both, quiet=quiet)
+
+    def ask_unless_the_cpu_raises(self, question: NumericsQuestion, *, quiet: bool = False) -> QuestionOutcome | None:
+        """Put a question; None, and an entry in `not_asked`, where device and CPU both raise in this dtype."""
+        outcome = self.ask(question, quiet=quiet)
+        if not isinstance(outcome.answer, Refusal):
+            return outcome
+        on_cpu = question.expected.on_cpu(forward_only=not question.gradients)
+        if not isinstance(on_cpu, Refusal):
+            return outcome
+        self.skip(question.name, f"the CPU raises {on_cpu} in {self.setting.dtype_name}")
+        return None
 
     def _judge(self, question: NumericsQuestion, answer: Answer) -> Judgement:
         expected = question.expected

@@ -9,12 +9,13 @@ import torch
 from course_utils.numerics.running.attempts import Answer
 
 _ORDERING = ("sort", "topk")
+_PICKING = ("kthvalue", "median", "nanmedian", "mode")
 _FACTORS = ("linalg_qr", "_linalg_svd", "_linalg_eigh")
 
 
-def has_contract(name: str) -> bool:
-    """Return whether an operator is judged by what its answer has to satisfy, not by its numbers."""
-    return name in _ORDERING or name in _FACTORS
+def has_contract(name: str, answer: Answer) -> bool:
+    """Return whether an operator's answer is judged by what it has to satisfy, not by its numbers."""
+    return name in _FACTORS or (name in _ORDERING + _PICKING and len(answer) == 2)
 
 
 def broken_contract(name: str, operands: tuple[Any, ...], answer: Answer) -> str | None:
@@ -25,11 +26,13 @@ def broken_contract(name: str, operands: tuple[Any, ...], answer: Answer) -> str
         operands: its positional operands, on the CPU.
         answer: its flat results.
     """
-    if name in _ORDERING and len(answer) == 2:
+    if not has_contract(name, answer):
+        return None
+    if name in _ORDERING:
         return _ordering(operands, answer[0].tensor, answer[1].tensor)
-    if name in _FACTORS:
-        return _factors(name, operands[0], [leaf.tensor for leaf in answer], upper=operands[1:2] == ("U",))
-    return None
+    if name in _PICKING:
+        return _picking(operands[0], answer[0].tensor, answer[1].tensor)
+    return _factors(name, operands[0], [leaf.tensor for leaf in answer], upper=operands[1:2] == ("U",))
 
 
 def _ordering(operands: tuple[Any, ...], values: torch.Tensor, places: torch.Tensor) -> str | None:
@@ -45,12 +48,28 @@ def _ordering(operands: tuple[Any, ...], values: torch.Tensor, places: torch.Ten
         and int(places.max()) < given.shape[dim]
     ]
     for dim in candidates:
-        taken = given.gather(dim, places)
-        same = (taken == values) | (taken.isnan() & values.isnan())
         ordered = places.sort(dim).values
-        if bool(same.all()) and bool((ordered.diff(dim=dim) != 0).all()):
+        if _are_at(given, dim, places, values) and bool((ordered.diff(dim=dim) != 0).all()):
             return None
     return "the values are not the elements at the returned places, or a place is returned twice"
+
+
+def _picking(given: torch.Tensor, values: torch.Tensor, places: torch.Tensor) -> str | None:
+    """Judge one element of each row: which of several equal ones is meant is not promised."""
+    if not given.dim() or not values.numel():
+        return None
+    for dim in range(given.dim()):
+        kept = [side if side.dim() == given.dim() else side.unsqueeze(dim) for side in (values, places)]
+        shape = (*given.shape[:dim], 1, *given.shape[dim + 1 :])
+        inside = int(places.min()) >= 0 and int(places.max()) < given.shape[dim]
+        if inside and kept[0].shape == shape and _are_at(given, dim, kept[1], kept[0]):
+            return None
+    return "the values are not the elements at the returned places"
+
+
+def _are_at(given: torch.Tensor, dim: int, places: torch.Tensor, values: torch.Tensor) -> bool:
+    taken = given.gather(dim, places)
+    return bool(((taken == values) | (taken.isnan() & values.isnan())).all())
 
 
 def _factors(name: str, matrix: torch.Tensor, factors: list[torch.Tensor], *, upper: bool) -> str | None:

@@ -200,10 +200,13 @@ class Spread:
         own = (self.squares / max(1, self.count)).sqrt()
         typical = own.median() / 8 if own.numel() else torch.zeros(())
         steep = 4 * COARSENESS * torch.maximum(own, typical) + COARSENESS * eps * reference.abs()
+        smooth = limit
         limit = torch.where(self.coarse > steep, torch.maximum(limit, JUMPS * self.coarse), limit)
         limit = torch.maximum(limit, JUMPS * self.jumps)
         limit = torch.where(self.overflowed, math.inf, limit)
-        if not self.slopes:
+        if not self.slopes or self.precision is None:
             return ErrorBound(limit)
         typical_slope = math.sqrt(sum(slope * slope for slope in self.slopes) / len(self.slopes))
-        return ErrorBound(limit, SLOPES * typical_slope + smallest_slope(self.dtype), self.precision)
+        # what jumped says nothing about a factor
+        precision = torch.where(limit > smooth, 0, self.precision)
+        return ErrorBound(limit, SLOPES * typical_slope + smallest_slope(self.dtype), precision)

@@ -69,7 +69,6 @@ EXACT = frozenset(
         "select_scatter",
         "slice_backward",
         "select_backward",
-        "max_pool2d_with_indices_backward",
         "reflection_pad1d",
         "reflection_pad2d",
         "reflection_pad3d",
@@ -154,6 +153,10 @@ EXACT = frozenset(
         "logical_xor",
     ]
 )
+# these return the place of the maximum, and which of several equal ones is not promised
+POOLS_OF_MAXIMA = frozenset(
+    {"max_pool2d_with_indices", "max_pool3d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool3d"}
+)
 ARITHMETIC = frozenset({"add", "sub", "rsub", "mul", "square", "addcmul", "lerp"})
 PRODUCTS = frozenset({"mm", "bmm", "addmm", "baddbmm", "mv", "dot", "vdot", "addmv"})
 _DENSE = frozenset(
@@ -198,7 +201,13 @@ _IN_THE_DTYPE = (
     "cdist",
 )
 ADD_IN_THE_DTYPE = frozenset(
-    {"index_add", "scatter_add", "index_put", "_index_put_impl", "scatter_reduce", "col2im", "embedding_dense_backward"}
+    {
+        *("index_add", "scatter_add", "index_put", "_index_put_impl", "scatter_reduce", "col2im"),
+        "embedding_dense_backward",
+        # where windows overlap
+        *("max_pool2d_with_indices_backward", "max_pool3d_with_indices_backward"),
+        *("adaptive_max_pool2d_backward", "adaptive_max_pool3d_backward"),
+    }
 )
 # these subtract numbers near one, or near their operand, inside one kernel: their error does not shrink with the result
 CANCELLING = frozenset(

@@ -86,8 +86,8 @@ class OperatorLook(DispatchMode):
         self.judged += 1
         if same_bits(native, answer):
             return
-        broken = broken_contract(name, operands[0], answer)
-        if broken is not None or has_contract(name):
+        if has_contract(name, answer):
+            broken = broken_contract(name, operands[0], answer)
             if broken is not None:
                 self._found(func, float("inf"), broken)
             return

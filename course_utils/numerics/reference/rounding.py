@@ -26,6 +26,8 @@ from course_utils.numerics.tensors.operators import operator_name
 _DECOMPOSITIONS = dict(core_aten_decompositions())
 # exp, log, tanh, division ... may be off by so many steps of the accumulator
 _FUNCTION_STEPS = 9.0
+# numbers of the reference this close to each other, relatively, are equal to every kernel of a shorter dtype
+_TIE = 2.0**-26
 
 
 def accumulator_eps(dtype: torch.dtype) -> float:
@@ -56,6 +58,7 @@ class RoundingModel(DispatchMode):
         self.generator = torch.Generator().manual_seed(seed)
         self.pairs = torch.Generator().manual_seed(seed // 2) if coarseness > 1 else None
         self.sign = 1.0 - 2.0 * (seed % 2)
+        self.by_columns = seed // 2 % 2 == 1
         self.multiplier = int(torch.randint(2**61, 2**62, (1,), generator=self.generator)) | 1
 
     def __torch_dispatch__(
@@ -65,7 +68,8 @@ class RoundingModel(DispatchMode):
         kwargs = kwargs or {}
         name = operator_name(func)
         if kinds.is_exact(func) or not any(kinds.has_numbers(leaf) for leaf in tree_leaves(list(args))):
-            return func(*args, **kwargs)
+            pools = name in kinds.POOLS_OF_MAXIMA and self.pairs is not None and self.dtype != torch.float64
+            return (self._other_of_equal if pools else _called)(func, name, args, kwargs)
         if name in STEP_BY_STEP:
             with self:
                 return STEP_BY_STEP[name](*args, **kwargs)
@@ -114,6 +118,23 @@ class RoundingModel(DispatchMode):
             return NotImplemented
         finally:
             self.depth -= 1
+
+    def _other_of_equal(
+        self, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Pool maxima, and of equal ones take the first or the last, along rows or along columns.
+
+        Which of them a kernel returns, and gives the gradient to, is not promised.
+        """
+        given = args[0]
+        spatial = 3 if "3d" in name else 2
+        sides = given.shape[-spatial:]
+        order = torch.linspace(0, self.sign, math.prod(sides), dtype=torch.float64)
+        tilt = order.view(sides[::-1]).permute(*range(spatial - 1, -1, -1)) if self.by_columns else order.view(sides)
+        step = given.abs().double() * _TIE + torch.finfo(torch.float64).tiny
+        _, places = func(given.double() + torch.where(step.isfinite(), step, 0) * tilt, *args[1:], **kwargs)
+        values = given.flatten(-spatial).gather(-1, places.flatten(-spatial)).view(places.shape)
+        return values, places
 
     def _dense(self, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         def moved(matrix: torch.Tensor) -> torch.Tensor:
@@ -194,6 +215,10 @@ class RoundingModel(DispatchMode):
         bits = bits.bitwise_xor_(bits >> 29).mul_(self.multiplier)  # modulo 2**64
         bits = bits.bitwise_xor_(bits >> 32).mul_(self.multiplier).bitwise_right_shift_(11)
         return bits.double().mul_(2.0**-52).to(values.dtype)
+
+
+def _called(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return func(*args, **kwargs)
 
 
 def _write_back(args: Any, operands: Any, before: Sequence[torch.Tensor]) -> None:
