@@ -114,12 +114,14 @@ def find_doubts(cells: tuple[Cell, ...], notebook: Path) -> tuple[list[str], boo
     Returns:
         The doubts, one sentence each; and whether every task has a check that counts.
     """
+    from course_utils.exercises.hand_in import modules_beside
     from course_utils.exercises.saved import deleted_checks, newer_checkpoint, unsaved_run
 
     lost = lost_cells(cells)
     gone = [check for check in deleted_checks(cells) if check not in lost]
     editor = editor_of(parse_notebook(notebook.read_bytes(), str(notebook)))
     found = [unsaved_run(notebook), newer_checkpoint(notebook), about_lost(lost, editor), *map(without_check, gone)]
+    found += map(not_handed_in, modules_beside(cells, notebook.resolve().parent))
     return [doubt for doubt in found if doubt], not lost and not gone
 
 
@@ -129,6 +131,11 @@ def without_check(grade_id: str) -> str:
         f"the check cell {grade_id} is not in the notebook any more, so nothing checked its task here; copy it back "
         "from the exercise as it was handed out (grading has its own copy)"
     )
+
+
+def not_handed_in(name: str) -> str:
+    """Return a sentence about a file that the notebook needs and that is not handed in with it."""
+    return f"the notebook imports {name}, which lies beside it and is not handed in; copy its code into a cell"
 
 
 def next_step(exercise: Exercise, result: PracticeResult, doubts: list[str], names: Sequence[str]) -> str:

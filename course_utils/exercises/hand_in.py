@@ -14,6 +14,9 @@ from course_utils.reporting.units import format_sizes
 
 FOLDER = "submit"
 _STUDENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9.@_-]{0,63}")
+_WRITTEN = re.compile(r"^%%(?:writefile|file)\s+(?:-a\s+)?(\S+)", re.MULTILINE)
+# `from NAME import`, and `import NAME, NAME as OTHER`, whose other names are those of no file
+_IMPORTED = re.compile(r"^[ \t]*(?:from[ \t]+(\w+)[\w.]*[ \t]+import|import[ \t]+([\w., \t]+))", re.MULTILINE)
 # the grader reads files up to this size; without outputs only pasted pictures make one larger
 LARGEST_BYTES = 20 * 1024**2
 
@@ -61,6 +64,19 @@ def find_warnings(cells: tuple[Cell, ...], size_bytes: int) -> tuple[str, ...]:
         size, limit = format_sizes(size_bytes, LARGEST_BYTES)
         warnings.append(f"the file has {size}, and graders read at most {limit}; take pasted pictures out")
     return tuple(warnings)
+
+
+def modules_beside(cells: tuple[Cell, ...], folder: Path) -> tuple[str, ...]:
+    """Return what a notebook imports from files beside it, which are not handed in with it.
+
+    A file that a cell writes (`%%writefile helpers.py`) is made anew where the notebook runs.
+    """
+    code = "\n".join(cell.source for cell in cells if cell.kind == "code")
+    written = set(_WRITTEN.findall(code))
+    imported = dict.fromkeys(name for pair in _IMPORTED.findall(code) for name in re.findall(r"\w+", " ".join(pair)))
+    beside = [f"{name}.py" for name in imported if (folder / f"{name}.py").is_file()]
+    beside += [name for name in imported if (folder / name / "__init__.py").is_file()]
+    return tuple(name for name in beside if name not in written)
 
 
 def write_notebook(notebook: dict[str, Any], path: Path) -> int:

@@ -6,7 +6,14 @@ import pytest
 from support.described_exercise import NAME, SOLUTION, exercise
 
 from course_utils.cli import main as cli
-from course_utils.exercises.hand_in import LARGEST_BYTES, file_name, find_warnings, without_outputs, write_notebook
+from course_utils.exercises.hand_in import (
+    LARGEST_BYTES,
+    file_name,
+    find_warnings,
+    modules_beside,
+    without_outputs,
+    write_notebook,
+)
 from course_utils.exercises.notebook import Cell
 from course_utils.grading.assignment import read_assignment
 
@@ -113,6 +120,36 @@ def test_doubts():
     assert first.startswith("the cell ex42-task1 is there 2 times")
     assert f"{LARGEST_BYTES + 1:,}" in second
     assert find_warnings(cells[:1], 1000) == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "named"),
+    [
+        ("from helpers import twice", ("helpers.py",)),
+        ("import torch, helpers as h\nx = 1", ("helpers.py",)),
+        ("if True:\n    import tools.small", ("tools",)),
+        ("import torch\nfrom pathlib import Path", ()),
+        ("%%writefile helpers.py\ndef twice(x): ...", ()),
+    ],
+)
+def test_a_module_beside_the_notebook_is_named(tmp_path, source, named):
+    """What a notebook imports from its folder is not handed in with it, unless a cell writes it."""
+    (tmp_path / "helpers.py").touch()
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "__init__.py").touch()
+    cells = (Cell(1, "code", source), Cell(2, "code", "from helpers import twice" if "%%" in source else ""))
+
+    assert modules_beside(cells, tmp_path) == named
+
+
+def test_check_and_submit_say_what_is_not_handed_in(course, capsys):
+    """Both commands name the file, before a grader misses it."""
+    folder = course / "exercises" / NAME
+    (folder / "my_part.py").write_text("two = 2\n", encoding="utf-8")
+    write(course, f"from my_part import two\n{SOLUTION}")
+    for command in ("check", "submit"):
+        cli.main([command, NAME[:2]])
+        assert "imports my_part.py" in capsys.readouterr().out
 
 
 def test_a_submit_folder_that_cannot_be_made(course, capsys):
