@@ -8,6 +8,10 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
 
 from course_utils.data.repository import BRANCH, Repository
 
@@ -66,3 +70,16 @@ html_show_copyright = False
 html_show_sphinx = False
 # a date would make two builds differ
 html_last_updated_fmt = None
+
+
+def name_the_course_once(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Leave the course's name off the first page's title, which is that name."""
+    if pagename == app.config.root_doc:
+        context["docstitle"] = ""
+
+
+def setup(app: Sphinx) -> None:
+    """Register what these settings do to pages."""
+    app.connect("html-page-context", name_the_course_once)

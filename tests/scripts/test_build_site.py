@@ -145,6 +145,16 @@ def first_cell(name):
     return "".join(json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"][0]["source"])
 
 
+def test_titles_name_a_page_and_the_course(site):
+    """The first page is the course, and says so once."""
+    names = [re.search("<title>(.*)</title>", text_of(site, name))[1] for name in ("index.html", "guide.html")]
+
+    assert names == [
+        "PyTorch on Apple Silicon, a hands-on course",
+        "Set up and use the course &#8212; " + names[0][:24],
+    ]
+
+
 def test_light_and_dark(site):
     """A reader can choose light or dark, and by default gets what the system says."""
     assert "theme-switch" in text_of(site, "index.html")
@@ -183,10 +193,27 @@ def pages_of(site):
     return found(name for name in names if name != "genindex.html")
 
 
+def test_no_page_is_missing(site):
+    """The tests below walk over every lesson, exercise and document, and over the pages that are made for the site."""
+    documents = {f"docs/{path.stem}.html" for path in found((ROOT / "docs").glob("*.md"))}
+    lessons = {f"notebooks/{name}.html" for name in found(LESSONS)}
+    exercises = {f"exercises/{name}/{name}.html" for name in found(EXERCISES)}
+    made = {"index.html", "guide.html", "exercises.html", "measured.html", "search.html"}
+
+    assert {*pages_of(site)} == documents | lessons | exercises | made | {"CONTRIBUTING.html", "benchmarks/README.html"}
+
+
+# the lines of code that a reader has to scroll to, by their beginning
+SCROLLED = """[...document.querySelectorAll('.bd-content pre')]
+    .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent.slice(0, 60))"""
+LAPTOP_WIDTHS_PX = (1024, 1280)
+
+
 def test_every_page_is_accessible_light_and_fits_a_phone(site, browser):  # noqa: F811
     """axe-core finds nothing against WCAG 2.1 AA, a visit loads at most 500 KB, no page scrolls sideways at 390 px.
 
-    Colours are asked of each kind of page below: they come from one style.
+    On a laptop's screen the code of lessons and exercises is shown whole. Colours are asked of each kind of page below:
+    they come from one style.
     """
     context = browser.new_context(bypass_csp=True, viewport={"width": 390, "height": 800}, color_scheme="light")
     page = context.new_page()
@@ -203,6 +230,10 @@ def test_every_page_is_accessible_light_and_fits_a_phone(site, browser):  # noqa
         wide = page.evaluate("document.documentElement.scrollWidth")
         seen = [f"{size} bytes"] if size > 500_000 else []
         seen += ([f"{wide} px wide"] if wide > 390 else []) + violations(page, without=COLOURS)
+        for width in LAPTOP_WIDTHS_PX if name.startswith(("notebooks/", "exercises/")) else ():
+            page.set_viewport_size({"width": width, "height": 800})
+            seen += [f"at {width} px: {code}" for code in page.evaluate(SCROLLED)]
+        page.set_viewport_size({"width": 390, "height": 800})
         trouble |= {name: seen} if seen else {}
     context.close()
 
