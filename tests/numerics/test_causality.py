@@ -93,3 +93,29 @@ def test_causality_can_be_left_out():
 
     assert "leaks future tokens" not in report.kinds
     assert "error" in report.kinds
+
+
+class RaisesForOtherTokens:
+    """The CPU that raises once a token is another one."""
+
+    name = "CPU that knows one text"
+
+    def __init__(self, first):
+        self.first = first
+
+    def run(self, fn, inputs):
+        """Call, or raise."""
+        x = inputs[0]
+        begins_alike = x.shape == self.first.shape and torch.equal(x[..., :3, :], self.first[..., :3, :])
+        if begins_alike and not torch.equal(x, self.first):
+            raise ValueError("another text")
+        return fn(*inputs)
+
+
+def test_device_that_raises_for_other_tokens():
+    """Whatever a device raises while tokens change is a finding, and ends no comparison."""
+    x = draw(1, 2, 8, 4)
+    report = compare_numerics(causal, (x,), device=RaisesForOtherTokens(x), gradients=False, largest_elements=0)
+
+    assert report.kinds == ("refused",)
+    assert report.findings[0].case == "future tokens changed"

@@ -17,8 +17,7 @@ from course_utils.numerics.running.attempts import Answer, Refusal, attempt
 from course_utils.numerics.running.runners import DeviceRunner, Fn, run_on_cpu
 from course_utils.numerics.running.seeds import set_seed
 from course_utils.numerics.tensors.inputs import Inputs
-from course_utils.numerics.tensors.leaves import OutputLeaf, flatten
-from course_utils.reporting.error_text import first_line
+from course_utils.numerics.tensors.leaves import OutputLeaf
 
 MOST_POSITIONS = 16
 
@@ -110,7 +109,7 @@ def _is_causal(fn: Fn, inputs: Inputs, dim: int, base: Answer) -> bool:
 
 def find_leak(
     runner: DeviceRunner, fn: Fn, inputs: Inputs, dim: int, bounds: Callable[[], tuple[ErrorBound, ...]]
-) -> TokenLeak | None:
+) -> TokenLeak | Refusal | None:
     """Change future tokens on the device, one position after the other, and look for changed earlier outputs.
 
     Args:
@@ -121,16 +120,23 @@ def find_leak(
         bounds: computes which change is only rounding, one bound for each output; called where something changed.
 
     Returns:
-        The leak, or None.
+        The leak, what the device raised where the CPU answers, or None.
     """
     length = token_count(inputs, dim)
-    base = flatten(runner.run(fn, inputs))
+    base = attempt(lambda: runner.run(fn, inputs))
+    if isinstance(base, Refusal):
+        return base
     step = max(1, -(-(length - 1) // MOST_POSITIONS))
     seen = []
     # neighbours first: blocks are small
     cuts = sorted({*range(1, min(length, MOST_POSITIONS + 1)), *range(1, length, step)})
     for cut in cuts:
-        changed = flatten(runner.run(fn, change_from(inputs, dim, cut)))
+        other = change_from(inputs, dim, cut)
+        changed = attempt(functools.partial(runner.run, fn, other))
+        if isinstance(changed, Refusal):
+            if isinstance(attempt(functools.partial(run_on_cpu, fn, other)), Refusal):
+                continue
+            return changed
         if _first_change(changed, base, dim, length, stop=cut) is None:
             continue
         first = _first_change(changed, base, dim, length, stop=cut, bounds=bounds())
@@ -156,10 +162,9 @@ def check_causality(record: ComparisonRecord, inputs: Inputs, expected: Expected
         record.progress(case)
         fn = expected.call.observed(setting.lower)
         fn.gradients = False
-        try:
-            leak = find_leak(setting.runner, fn, inputs, dim, lambda: expected.bounds)
-        except RuntimeError as error:
-            record.find("refused", f"the device raises {first_line(error)} for other tokens", case)
+        leak = find_leak(setting.runner, fn, inputs, dim, lambda: expected.bounds)
+        if isinstance(leak, Refusal):
+            record.find("refused", f"the device raises {leak} for other tokens", case)
             return True
         record.values["later tokens changed"] = None
         if leak is not None:
