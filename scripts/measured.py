@@ -10,28 +10,35 @@ Exit code 0 when all files are fit, 1 when one is refused, each with every reaso
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from course_utils.benchmarking.contribution import objections
+from course_utils.benchmarking.contribution import added, objections
 from course_utils.benchmarking.document import BenchDocument, DocumentError, read_document
 from course_utils.benchmarking.measurement import Comparison, Timing
 from course_utils.reporting.units import format_duration
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "measured"
+LARGEST_BYTES = 2**20
 
 
 def examine(path: Path) -> tuple[BenchDocument | None, tuple[str, ...]]:
     """Read one file; return its document, where it is one, and the reasons to refuse it."""
     try:
-        document = read_document(path.read_text(encoding="utf-8"))
+        if path.stat().st_size > LARGEST_BYTES:
+            return None, (f"it has more than {LARGEST_BYTES // 2**20} MiB, thirty times what a sweep needs",)
+        text = path.read_text(encoding="utf-8")
+        document = read_document(text)
     except OSError as error:
         return None, (f"it cannot be read: {error.strerror}",)
     except (DocumentError, UnicodeDecodeError) as error:
         return None, (f"it is not a document of `course bench`: {error}",)
-    return document, objections(document, path.name)
+    extra = sorted(set(added(json.loads(text), json.loads(document.to_json()))))
+    unknown = [f"{name!r} is nothing that `course bench` writes; take it out" for name in extra]
+    return document, (*unknown, *objections(document, path.name))
 
 
 def fit_documents(folder: Path) -> list[BenchDocument]:

@@ -11,12 +11,22 @@ from typing import Any
 
 from course_utils.benchmarking.document import BenchDocument
 from course_utils.benchmarking.measurement import FEW_READINGS, PEAK_TOLERANCE, VERY_WIDE_SPREAD, Timing
+from course_utils.data.versions import exactly
 from course_utils.devices.chips import certain_bound_flops, find_chip
+from course_utils.doctor.requirements import course_bounds
 
 # what has to be known of a machine, whatever it is
 REQUIRED = ("system", "torch_version", "python", "cores", "ram_bytes", "probes")
 # above the core count of every Apple GPU (80 in the M3 Ultra, Apple's specifications)
 MOST_GPU_CORES = 128
+# what `course bench` writes of a machine and of its own settings; whatever else stands there may name somebody
+MACHINE = (*REQUIRED, "build", "chip", "threads", "power_source", "thermal_state")
+SETTINGS = ("only", "mode", "batch", "sweep", "max_time_s")
+# above one core of every processor, its matrix unit included
+FASTER_THAN_ANY_CORE_FLOPS = 4e12
+_PRODUCT = re.compile(r"Matrix product (\d+)x\1")
+# what a page shows as it is: no sign of Markdown or HTML
+_PLAIN = re.compile(r"[\w .,:;+/()%'=-]*")
 _RELEASE = re.compile(r"\d+\.\d+\.\d+(\+cpu|\+cu\d+)?")
 _PRIVATE = re.compile(r"[/\\](Users|home)[/\\]|@|^~|[A-Za-z]:\\")
 
@@ -39,8 +49,29 @@ def objections(document: BenchDocument, name: str) -> tuple[str, ...]:
     return tuple(_objections(document, name))
 
 
+def added(given: Any, written: Any) -> Iterator[str]:
+    """Return the names in a file that `course bench` does not write, each once for each place.
+
+    Args:
+        given: what the file holds, read as JSON.
+        written: what `BenchDocument.to_json` writes of the same document, read as JSON.
+    """
+    if isinstance(given, dict) and isinstance(written, dict):
+        yield from (str(key) for key in given if key not in written)
+        for key in given.keys() & written.keys():
+            yield from added(given[key], written[key])
+    elif isinstance(given, list) and isinstance(written, list):
+        for one, other in zip(given, written, strict=False):
+            yield from added(one, other)
+
+
 def _objections(document: BenchDocument, name: str) -> Iterator[str]:
     machine = document.machine
+    malformed = list(_form(document))
+    yield from malformed
+    yield from (f"{text!r} looks like a path or an address; nothing that names a person" for text in _private(document))
+    if malformed:
+        return
     lacking = [key for key in REQUIRED if machine.get(key) in (None, "", {})]
     if lacking:
         yield f"the machine's {', '.join(lacking)} are unknown; save it again with this course's `course bench`"
@@ -51,14 +82,47 @@ def _objections(document: BenchDocument, name: str) -> Iterator[str]:
         yield "the run was stopped before its end; run it again to the end"
     if not document.comparisons:
         yield "it holds no measurement"
-    if not _RELEASE.fullmatch(str(machine["torch_version"])):
-        yield f"torch {machine['torch_version']} is not a release, so nobody else can have the same one"
-    yield from (f"{text!r} looks like a path or an address; nothing that names a person" for text in _private(document))
+    yield from _release(str(machine["torch_version"]))
     yield from _battery(document)
     timings = [timing for comparison in document.comparisons for timing in comparison.timings]
     yield from _devices(document, timings)
     for timing in timings:
         yield from _timing(timing, document)
+
+
+def _form(document: BenchDocument) -> Iterator[str]:
+    """Return what `course bench` does not write: other names, values of another kind, text that is markup."""
+    for part, known in ((document.machine, MACHINE), (document.settings, SETTINGS)):
+        yield from (f"{key!r} is nothing that `course bench` writes; take it out" for key in part if key not in known)
+    for key in ("cores", "ram_bytes"):
+        value = document.machine.get(key)
+        if value is not None and (type(value) is not int or not 0 < value < 2**50):
+            yield f"the machine's {key} is {value!r}, which no machine has"
+    for key in ("system", "torch_version", "python", "build", "chip", "power_source", "thermal_state"):
+        value = document.machine.get(key)
+        if not isinstance(value, str | None):
+            yield f"the machine's {key} is {value!r}, which is no text"
+    labels = [comparison.label for comparison in document.comparisons]
+    yield from (f"{label} stands in it twice" for label in sorted({one for one in labels if labels.count(one) > 1}))
+    shown = [*_texts(dict(document.machine)), *labels]
+    for comparison in document.comparisons:
+        devices = [timing.device for timing in comparison.timings]
+        shown += devices
+        if len({*devices}) < len(devices):
+            yield f"{comparison.label} has two times of one device"
+        if any(timing.label != comparison.label for timing in comparison.timings):
+            yield f"{comparison.label} holds a time of something else"
+    yield from (
+        f"{text!r} has signs that a page would not show as text" for text in shown if not _PLAIN.fullmatch(text)
+    )
+
+
+def _release(version: str) -> Iterator[str]:
+    bounds = course_bounds()
+    if not _RELEASE.fullmatch(version):
+        yield f"torch {version} is not a release, so nobody else can have the same one"
+    elif not exactly(version).at_least(bounds.torch_from) or exactly(version).at_least(bounds.torch_below):
+        yield f"torch {version} is not among those that this course runs with ({bounds.torch_requirement})"
 
 
 def _private(document: BenchDocument) -> list[str]:
@@ -114,16 +178,26 @@ def _timing(timing: Timing, document: BenchDocument) -> Iterator[str]:
             f"{where}: the middle half of the readings spans {timing.iqr_s / timing.median_s:.0%} of the median, more "
             f"than {VERY_WIDE_SPREAD:.0%}; close other programs and measure again"
         )
-    peak = _peak(timing, document)
-    if peak is not None and timing.flop and timing.flop / timing.median_s > PEAK_TOLERANCE * peak:
+    if timing.chip != document.machine.get("chip"):
+        yield f"{where} was measured on {timing.chip}, the document says otherwise"
+    peak, flop = _peak(timing, document), _flop(timing)
+    if peak is not None and flop and flop / timing.median_s > PEAK_TOLERANCE * peak:
         yield (
-            f"{where}: {timing.flop / timing.median_s / 1e12:.2f} TFLOP/s is above the {peak / 1e12:.2f} that this "
-            "chip can do at most"
+            f"{where}: {flop / timing.median_s / 1e12:.2f} TFLOP/s is above the {peak / 1e12:.2f} that this "
+            "machine can do at most"
         )
+
+
+def _flop(timing: Timing) -> float | None:
+    """Return how many operations a call takes: for a product by its size, whatever the document says of itself."""
+    product = _PRODUCT.fullmatch(timing.label)
+    return timing.flop if product is None else 2.0 * int(product[1]) ** 3
 
 
 def _peak(timing: Timing, document: BenchDocument) -> float | None:
     """Return what the chip certainly does not exceed, by the table and not by what the document says of itself."""
+    if timing.device == "cpu":
+        return float(document.machine["cores"]) * FASTER_THAN_ANY_CORE_FLOPS
     if not timing.device.startswith("mps"):
         return None
     chip = find_chip(str(document.machine.get("chip") or ""))

@@ -6,6 +6,7 @@ Nothing in it names a person or a path.
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -102,13 +103,15 @@ def read_document(text: str) -> BenchDocument:
         DocumentError: when it is not one, or of a newer schema.
     """
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=_each_name_once)
     except json.JSONDecodeError as error:
         raise DocumentError(f"it is not JSON (line {error.lineno}: {error.msg})") from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, thousands of brackets
+        raise DocumentError(f"it is no JSON that can be read: {error}") from error
     if not isinstance(data, dict) or data.get("kind") != KIND:
         raise DocumentError("it was not written by `course bench --save` or `course bench --json`")
     version = data.get("schema_version")
-    if not isinstance(version, int) or version > SCHEMA_VERSION:
+    if type(version) is not int or not 1 <= version <= SCHEMA_VERSION:
         raise DocumentError(f"its schema version is {version}, and this course reads up to {SCHEMA_VERSION}; update it")
     try:
         return BenchDocument(
@@ -119,22 +122,44 @@ def read_document(text: str) -> BenchDocument:
         )
     except KeyError as error:
         raise DocumentError(f"it lacks {error}; save it again") from error
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DocumentError(f"it holds a value that makes no sense: {error}") from error
 
 
+def _each_name_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; a name that stands there twice would hide its first value."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise DocumentError(f"one object in it has two values of one name, among {', '.join(sorted(found))}"[:200])
+    return found
+
+
 _TIMING_FIELDS = tuple(Timing.__dataclass_fields__)
+_TEXTS = ("label", "device", "torch_version", "chip")
+_COUNTS = ("calls_per_reading", "warmup_calls", "threads")
+_UNKNOWN_AS_NONE = ("chip", "flop", "peak_flops")
 
 
 def _read_comparison(row: Mapping[str, Any]) -> Comparison:
     timings: Sequence[Mapping[str, Any]] = row["timings"]
     return Comparison(
         label=str(row["label"]),
-        timings=tuple(
-            Timing(
-                **{name: timing[name] for name in _TIMING_FIELDS} | {"times_s": tuple(map(float, timing["times_s"]))}
-            )
-            for timing in timings
-        ),
+        timings=tuple(map(_read_timing, timings)),
         missing=tuple((str(each["device"]), str(each["reason"])) for each in row["missing"]),
     )
+
+
+def _read_timing(row: Mapping[str, Any]) -> Timing:
+    fields = {name: row[name] for name in _TIMING_FIELDS}
+    if not isinstance(fields["times_s"], list):
+        raise ValueError("times_s is no list")
+    for name, value in fields.items():
+        if value is None and name in _UNKNOWN_AS_NONE:
+            continue
+        kinds = (str,) if name in _TEXTS else (int,) if name in _COUNTS else (int, float)
+        for each in value if name == "times_s" else [value]:
+            if not isinstance(each, kinds) or isinstance(each, bool):
+                raise ValueError(f"{name} is {each!r}")
+            if isinstance(each, int | float) and not (math.isfinite(each) and each >= 0):
+                raise ValueError(f"{name} is {each}")
+    return Timing(**fields | {"times_s": tuple(map(float, fields["times_s"]))})

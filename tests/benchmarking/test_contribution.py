@@ -43,6 +43,16 @@ def other_torch():
     return described(comparisons=(Comparison("work", (replace(times("work", "cpu", 0.01), torch_version="2.9.0"),)),))
 
 
+def changed(**changes):
+    """Describe a CPU's time of which something else is said."""
+    return described(comparisons=(Comparison("work", (replace(times("work", "cpu", 0.01), **changes),)),))
+
+
+WORK = Comparison("work", (times("work", "cpu", 0.01),))
+HONEST_PRODUCT = product(4096, 1.0, 2e-3)
+UNCOUNTED = Comparison(HONEST_PRODUCT.label, (HONEST_PRODUCT.timings[0], replace(HONEST_PRODUCT.timings[1], flop=None)))
+
+
 # name -> (document, name of its file, a word of the sentence that says which rule refused it)
 WRONG = {
     "another name": (described(), "mine.json", "mine.json"),
@@ -61,6 +71,20 @@ WRONG = {
     "a wide spread": (described(comparisons=(product(256, CPU_S[1], MPS_S[1], spread=0.6),)), GOOD, "60%"),
     "faster than the chip": (described(comparisons=(product(4096, 1.0, 2e-3),)), GOOD, "TFLOP/s"),
     "two versions of torch": (other_torch(), GOOD, "2.9.0"),
+    "a torch of the future": (described({"torch_version": "99.0.0"}), None, "not among"),
+    "a torch before the course's": (described({"torch_version": "2.8.0"}), None, "not among"),
+    "a name of its own": (described({"host": "a-laptop"}), GOOD, "'host'"),
+    "memory that is no number": (described({"ram_bytes": "plenty"}), GOOD, "plenty"),
+    "memory that is NaN": (described({"ram_bytes": float("nan")}), GOOD, "nan"),
+    "less than no cores": (described({"cores": -4}), GOOD, "-4"),
+    "a chip that is a list": (described({"chip": ["Apple M4"]}), GOOD, "no text"),
+    "a script for the page": (described({"chip": "Apple <script>M4"}), None, "signs"),
+    "a table for the page": (changed(label="work | 1"), GOOD, "something else"),
+    "another chip's time": (changed(chip="Apple M1"), GOOD, "Apple M1"),
+    "one thing twice": (described(comparisons=(WORK, WORK)), GOOD, "twice"),
+    "one device twice": (described(comparisons=(Comparison("work", WORK.timings * 2),)), GOOD, "one device"),
+    "faster than the chip, by a count that is left out": (described(comparisons=(UNCOUNTED,)), GOOD, "TFLOP/s"),
+    "a CPU faster than any": (described(comparisons=(product(4096, 1e-6, 1.0),)), GOOD, "on cpu"),
     "no probe": (described({"probes": None}), GOOD, "probes"),
 }
 

@@ -1,5 +1,7 @@
 """measured/: every file in it is fit, what is sent is refused with every reason, and a good one is on the page."""
 
+import json
+
 import pytest
 from support.described_documents import described
 
@@ -31,6 +33,20 @@ def test_what_is_no_document_is_refused(tmp_path, capsys, content):
     captured = capsys.readouterr()
     assert "broken.json: refused" in captured.err
     assert "broken" not in captured.out
+
+
+@pytest.mark.parametrize(("place", "said"), [("top", "'owner'"), ("timing", "'owner'"), ("size", "MiB")])
+def test_what_a_bench_does_not_write_is_refused(tmp_path, capsys, place, said):
+    """A name beside what is read would be published all the same, and so would a file of any size."""
+    data = json.loads(described().to_json())
+    (data if place == "top" else data["comparisons"][0]["timings"][0])["owner"] = "x" * (
+        2**21 if place == "size" else 3
+    )
+    path = tmp_path / "apple_m4_16gb_torch_2.14.1.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+
+    assert main([str(path)]) == 1
+    assert said in capsys.readouterr().err
 
 
 def test_every_file_that_was_shared_is_fit():

@@ -1,5 +1,7 @@
 """A described document of `course bench`, of which nothing was measured."""
 
+from dataclasses import replace
+
 from course_utils.benchmarking.document import BenchDocument
 from course_utils.benchmarking.measurement import Comparison, Timing
 
@@ -36,7 +38,13 @@ def product(size, cpu_s, mps_s, **changes):
 
 
 def described(machine=None, comparisons=None, **changes):
-    """Describe a run; `machine` replaces single facts of it."""
+    """Describe a run; `machine` replaces single facts of it, and a chip in it is that of the times too."""
     found = tuple(product(*row) for row in zip(SIZES, CPU_S, MPS_S, strict=True))
     settings = {"only": None, "mode": "both", "batch": 1, "sweep": True, "max_time_s": 5.0}
-    return BenchDocument(MACHINE | (machine or {}), settings, found if comparisons is None else comparisons, **changes)
+    found = found if comparisons is None else comparisons
+    if machine and "chip" in machine:
+        found = tuple(
+            replace(one, timings=tuple(replace(timing, chip=machine["chip"]) for timing in one.timings))
+            for one in found
+        )
+    return BenchDocument(MACHINE | (machine or {}), settings, found, **changes)
