@@ -60,7 +60,7 @@ def count_results(
     later = [
         student for student, known in delivered.students.items() if dict(known.manual) != dict(manual.get(student, {}))
     ]
-    again = [one.student for one in submissions if delivered.content_changed(one.student, one.content_digest)]
+    again = [one.student for one in submissions if delivered.content_changed(one.student, one.work_digest)]
     since = []
     if later:
         told = "the gradebook changed since the report and the pages were written"

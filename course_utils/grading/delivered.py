@@ -23,7 +23,7 @@ class DeliveredStudent:
     """What was delivered of one student.
 
     Args:
-        content: the hash of what was read of the submission.
+        content: the hash of the student's work.
         manual: what a person had entered by then, by grade_id.
         late: when it was handed in and when it was due, one sentence; empty when it was in time or that is not known.
         canvas_id: Canvas's number of the student; empty where the class did not come from Canvas.

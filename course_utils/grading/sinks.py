@@ -186,7 +186,7 @@ class Sinks:
     def _with_manual_grades(self, result: SubmissionResult) -> SubmissionResult:
         """Write a result into the gradebook; return it with a person's points and comments, and whether it was late."""
         submission = self._submissions[result.student]
-        content, late = submission.content_digest, lateness(submission, self._destinations.due)
+        content, late = submission.work_digest, lateness(submission, self._destinations.due)
         # without a gradebook what a person was known to have entered still counts
         known = self._before.students.get(result.student)
         manual: ManualGrades = known.manual if known is not None else {}

@@ -126,6 +126,15 @@ def test_what_was_handed_in_since_the_grading_is_named(course, capsys):
     assert cli.main(["return", "04"]) == 1
 
 
+def test_notes_are_no_other_work():
+    """What was noticed about a file, such as its name or another person's of the same name, is not handing in again."""
+    plain = Submission("ada", {"a": "x = 1"})
+    noted = replace(plain, notes=("somebody else is called ada too",), reason=Reason.RENAMED)
+
+    assert noted.work_digest == plain.work_digest
+    assert replace(plain, code={"a": "x = 2"}).work_digest != plain.work_digest
+
+
 def test_a_regrade_keeps_manual_points_and_names_them(course):
     """Her notebook changes: the manual grade stays, she is named, formgrader asks to look again, until somebody has."""
     deliver(course, solved("ada"))

@@ -52,6 +52,15 @@ def test_names_of_canvas_s_own_download_are_found():
     assert "somebody_1002" in written.warnings[0]
 
 
+@pytest.mark.parametrize("export", [None, "Student,ID,SIS User ID,SIS Login ID,Section\nX,1001,,login,A\n"])
+def test_canvas_s_number_finds_who_has_a_shortened_id(export):
+    """Who came with Canvas's own zip is found by Canvas's number, whatever became of a long name."""
+    student = "x" * 100 + "_51a7b81c"
+    written = canvas_grades([solved(student)], export=export, canvas_ids={student: "1001"})
+
+    assert (written.filled, written.warnings) == (1, ())
+
+
 def test_everything_else_of_the_export_is_kept():
     """Head, other columns, other rows and other students' points are as they were."""
     before, after = rows(EXPORT), rows(canvas_grades([solved("ada")], export=EXPORT).text)

@@ -85,7 +85,7 @@ def canvas_grades(
     column = _find_column(rows, names[0], assignment_id)
     possible = max(result.max_points for result in results)
     _write_points_possible(rows, column, possible, warnings)
-    filled = _write_points(rows, column, results, warnings)
+    filled = _write_points(rows, column, results, warnings, canvas_ids or {})
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\r\n")
     writer.writerows([neutral(cell) for cell in row] for row in rows)
@@ -168,7 +168,13 @@ def _write_points_possible(rows: list[list[str]], column: int, possible: float, 
     rows[place][column] = points_text(possible)
 
 
-def _write_points(rows: list[list[str]], column: int, results: Sequence[SubmissionResult], warnings: list[str]) -> int:
+def _write_points(
+    rows: list[list[str]],
+    column: int,
+    results: Sequence[SubmissionResult],
+    warnings: list[str],
+    canvas_ids: Mapping[str, str],
+) -> int:
     """Fill the column; return how many students got points."""
     filled = 0
     unknown: list[str] = []
@@ -176,7 +182,8 @@ def _write_points(rows: list[list[str]], column: int, results: Sequence[Submissi
     ungraded: list[str] = []
     excused: list[str] = []
     for result in results:
-        matches = _find_student(rows, result.student)
+        number = canvas_ids.get(result.student, "")
+        matches = _find_number(rows, number) if number else _find_student(rows, result.student)
         if len(matches) != 1:
             (unclear if matches else unknown).append(result.student)
             continue
@@ -199,6 +206,12 @@ def _write_points(rows: list[list[str]], column: int, results: Sequence[Submissi
             listed = ", ".join(visible(student)[:60] for student in sorted(students))
             warnings.append(f"{_count(students)} {what}: {listed}")
     return filled
+
+
+def _find_number(rows: list[list[str]], number: str) -> list[int]:
+    """Return the rows of a student of whom Canvas's own zip had the number."""
+    place = rows[0].index("ID")
+    return [n for n, row in enumerate(rows[1:], start=1) if row[place] == number]
 
 
 def _find_student(rows: list[list[str]], student: str) -> list[int]:

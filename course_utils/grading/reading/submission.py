@@ -67,9 +67,10 @@ class Submission:
     own: dict[str, list[list[str]]] = field(default_factory=dict)
 
     @property
-    def content_digest(self) -> str:
-        """The hash of what was read; whose submission it is, and when it was handed in, does not count."""
-        return hashlib.sha256(json.dumps(self.graded_content(), sort_keys=True).encode()).hexdigest()
+    def work_digest(self) -> str:
+        """The hash of the student's work: what was noticed beside it, such as the file's name, does not count."""
+        work = {name: self.graded_content()[name] for name in ("code", "missing", "own")}
+        return hashlib.sha256(json.dumps(work, sort_keys=True).encode()).hexdigest()
 
     def graded_content(self) -> dict[str, Any]:
         """Return all that decides the result, as plain data; whose submission it is does not."""
