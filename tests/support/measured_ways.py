@@ -521,4 +521,70 @@ def total(x, steps):
     r.waits.clear()
     return x.sum().item()
 """,
+    "an answer that clears the count when it goes": """
+import logging
+def clear():
+    frame, found, names = logging.currentframe(), None, []
+    while frame is not None:
+        names.append(frame.f_code.co_name)
+        found = found or frame.f_locals.get("mps")
+        frame = frame.f_back
+    if found is not None and "of_one_call" not in names:
+        import torch
+        found.clear_ledger()
+        torch.ones(1, device=found.device).item()
+class Last:
+    __del__ = staticmethod(clear)
+def total(x, steps):
+    for _ in range(steps):
+        x = x + x.sum().item()
+    return Last()
+""",
+    "a weak reference to an answer": """
+import weakref
+import logging
+def clear():
+    frame, found, names = logging.currentframe(), None, []
+    while frame is not None:
+        names.append(frame.f_code.co_name)
+        found = found or frame.f_locals.get("mps")
+        frame = frame.f_back
+    if found is not None and "of_one_call" not in names:
+        import torch
+        found.clear_ledger()
+        torch.ones(1, device=found.device).item()
+class Answer:
+    pass
+kept = []
+def total(x, steps):
+    for _ in range(steps):
+        x = x + x.sum().item()
+    answer = Answer()
+    kept.append(weakref.ref(answer, lambda _: clear()))
+    return answer
+""",
+    "other code for what measures": """
+import marshal
+kept = marshal.loads
+other = marshal.dumps(compile("def measure(*a, **k): return 1", "x", "exec"))
+marshal.loads = lambda data: kept(other if b"let_canaries_sing" in data else data)
+def total(x, steps):
+    return 0
+""",
+    "a report that has no room": """
+import os, stat, torch
+for n in range(3, 40):
+    try:
+        if stat.S_ISFIFO(os.fstat(n).st_mode):
+            os.set_blocking(n, False)
+            while True:
+                os.write(n, b"\\n" * 65536)
+    except OSError:
+        pass
+def total(x, steps):
+    for _ in range(steps):
+        x = x + x.sum().item()
+    del torch._C._get_function_stack_at(0).runtime.recorder.waits[1:]
+    return 0
+""",
 }
