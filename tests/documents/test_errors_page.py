@@ -124,6 +124,26 @@ def test_texts_of_an_end_are_understood(title, kind):
     assert explain_out_of_memory(block).kind == kind
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Torch not compiled with CUDA enabled",
+        "Attempting to deserialize object on a CUDA device",
+        "Storage device not recognized: mps",
+        "target dtype is not supported. Disabling autocast",
+        "Can't get attribute",
+        "operator torchvision::nms does not exist",
+        "failed to compile",
+        "mpsFileLoc",
+        "LLVM ERROR",
+        "failed assertion",
+    ],
+)
+def test_texts_that_people_search_for_are_quoted(text):
+    """What torch, pickle and Metal print is quoted in a section, whose four lines are looked at below."""
+    assert text in QUOTED
+
+
 @pytest.mark.parametrize(("title", "body"), SECTIONS, ids=[title for title, _ in SECTIONS])
 def test_each_message_has_its_four_lines(title, body):
     """Each section quotes a message, then says what it means, for which torch, what to do, and which lesson has it."""
