@@ -13,10 +13,14 @@ import re
 import shutil
 import subprocess
 import sys
+import venv
 
 import pytest
 from support.found import found
 from support.paths import ROOT
+
+from course_utils.data.repository import Repository
+from scripts.installed_cell import installed_cell
 
 # the capstone reads a script; 10 writes checkpoints and starts processes; 00 is where everybody begins
 ALONE = ("00_start_here", "10_from_mac_to_cloud", "15_capstone")
@@ -39,6 +43,7 @@ for name in sys.argv[1:]:
 
 pytestmark = pytest.mark.slow
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+PUBLISHED = Repository("https://github.com/someone/course")
 BRINGS = re.compile(r"bring_files\(\"(\w+)\"\)")
 
 
@@ -94,6 +99,25 @@ def test_without_the_package_a_lesson_says_what_to_install(tmp_path):
     assert "\n" not in ended[1]
     assert "make lab" in ended[1]
     assert "pip install" in ended[1]
+
+
+def test_in_colab_the_first_cell_installs_the_course(built, tmp_path):
+    """In an environment that has pip and nothing else, the generated cell brings the package, and imports find it."""
+    _, wheel, _ = built
+    cell = "".join(installed_cell("00", PUBLISHED)["source"])
+    assert json.dumps(PUBLISHED.requirement) in cell
+    cell = cell.replace(json.dumps(PUBLISHED.requirement), json.dumps(str(wheel)))
+    in_colab = "import sys\nsys.modules['google.colab'] = object()\n"
+    script = tmp_path / "cell.py"
+    script.write_text(f"{in_colab}{cell}\nimport course_utils\nprint(course_utils.__file__)\n", encoding="utf-8")
+    venv.create(tmp_path / "plain", with_pip=True)
+    python = [tmp_path / "plain" / "bin" / "python", "-I"]
+    before = subprocess.run([*python, "-c", "import course_utils"], capture_output=True, check=False)
+    done = subprocess.run([*python, script], capture_output=True, text=True, check=False)
+
+    assert before.returncode == 1
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(tmp_path / "plain"))
 
 
 def spelled(name):
