@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from course_utils.benchmarking.contribution import added, objections
+from course_utils.benchmarking.contribution import added, objections, private
 from course_utils.benchmarking.document import BenchDocument, DocumentError, read_document
 from course_utils.benchmarking.measurement import Comparison, Timing
 from course_utils.reporting.units import format_duration
@@ -36,9 +36,10 @@ def examine(path: Path) -> tuple[BenchDocument | None, tuple[str, ...]]:
         return None, (f"it cannot be read: {error.strerror}",)
     except (DocumentError, UnicodeDecodeError) as error:
         return None, (f"it is not a document of `course bench`: {error}",)
-    extra = sorted(set(added(json.loads(text), json.loads(document.to_json()))))
+    data = json.loads(text)
+    extra = sorted(set(added(data, json.loads(document.to_json()))))
     unknown = [f"{name!r} is nothing that `course bench` writes; take it out" for name in extra]
-    return document, (*unknown, *objections(document, path.name))
+    return document, tuple(dict.fromkeys([*unknown, *objections(document, path.name), *private(data)]))
 
 
 def fit_documents(folder: Path) -> list[BenchDocument]:

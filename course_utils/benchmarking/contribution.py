@@ -5,14 +5,16 @@ Pure: a document in, reasons out. `scripts/measured.py` reads the files and buil
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 from course_utils.benchmarking.document import BenchDocument
 from course_utils.benchmarking.measurement import FEW_READINGS, PEAK_TOLERANCE, VERY_WIDE_SPREAD, Timing
 from course_utils.data.versions import exactly
 from course_utils.devices.chips import certain_bound_flops, find_chip
+from course_utils.devices.machine import DeviceState
 from course_utils.doctor.requirements import course_bounds
 
 # what has to be known of a machine, whatever it is
@@ -28,7 +30,8 @@ _PRODUCT = re.compile(r"Matrix product (\d+)x\1")
 # what a page shows as it is: no sign of Markdown or HTML
 _PLAIN = re.compile(r"[\w .,:;+/()%'=-]*")
 _RELEASE = re.compile(r"\d+\.\d+\.\d+(\+cpu|\+cu\d+)?")
-_PRIVATE = re.compile(r"[/\\](Users|home)[/\\]|@|^~|[A-Za-z]:\\")
+# a path from the root or a home on, an address
+_PRIVATE = re.compile(r"(?<![\w.])[/\\][\w.-]+[/\\][\w.-]|@|(?<!\w)~[/\\]|[A-Za-z]:\\")
 
 
 def file_name(document: BenchDocument) -> str:
@@ -69,7 +72,7 @@ def _objections(document: BenchDocument, name: str) -> Iterator[str]:
     machine = document.machine
     malformed = list(_form(document))
     yield from malformed
-    yield from (f"{text!r} looks like a path or an address; nothing that names a person" for text in _private(document))
+    yield from private(json.loads(document.to_json()))
     if malformed:
         return
     lacking = [key for key in REQUIRED if machine.get(key) in (None, "", {})]
@@ -102,12 +105,17 @@ def _form(document: BenchDocument) -> Iterator[str]:
         value = document.machine.get(key)
         if not isinstance(value, str | None):
             yield f"the machine's {key} is {value!r}, which is no text"
+    probes = document.machine.get("probes")
+    if probes and not (isinstance(probes, dict) and all(found in get_args(DeviceState) for found in probes.values())):
+        yield f"the machine's probes are {probes!r}, which no probe finds"
     labels = [comparison.label for comparison in document.comparisons]
     yield from (f"{label} stands in it twice" for label in sorted({one for one in labels if labels.count(one) > 1}))
     shown = [*_texts(dict(document.machine)), *labels]
     for comparison in document.comparisons:
         devices = [timing.device for timing in comparison.timings]
         shown += devices
+        if not devices:
+            yield f"{comparison.label} holds no time"
         if len({*devices}) < len(devices):
             yield f"{comparison.label} has two times of one device"
         if any(timing.label != comparison.label for timing in comparison.timings):
@@ -125,11 +133,10 @@ def _release(version: str) -> Iterator[str]:
         yield f"torch {version} is not among those that this course runs with ({bounds.torch_requirement})"
 
 
-def _private(document: BenchDocument) -> list[str]:
-    """Return the texts that may name a person or a place on their disk."""
-    texts = [*_texts(dict(document.machine)), *_texts(dict(document.settings))]
-    texts += [text for comparison in document.comparisons for text in (comparison.label, *sum(comparison.missing, ()))]
-    return [text for text in texts if _PRIVATE.search(text)]
+def private(given: Any) -> Iterator[str]:
+    """Return the reasons to refuse texts, wherever in a file's JSON, that may name a person or a place on a disk."""
+    found = dict.fromkeys(text for text in _texts(given) if _PRIVATE.search(text))
+    yield from (f"{text!r} looks like a path or an address; nothing that names a person" for text in found)
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -170,6 +177,8 @@ def _timing(timing: Timing, document: BenchDocument) -> Iterator[str]:
         yield f"{where} was measured with torch {timing.torch_version}, the document says otherwise"
     if timing.warmup_calls == 0 or len(timing.times_s) < FEW_READINGS:
         yield f"{where} has {len(timing.times_s)} readings; {FEW_READINGS} or more make a stable median"
+    if len(timing.times_s) >= FEW_READINGS and len({*timing.times_s}) == 1:
+        yield f"{where} took the same time at each reading, which no clock shows"
     if timing.median_s <= 0:
         yield f"{where} took no time at all"
         return

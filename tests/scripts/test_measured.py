@@ -49,6 +49,17 @@ def test_what_a_bench_does_not_write_is_refused(tmp_path, capsys, place, said):
     assert said in capsys.readouterr().err
 
 
+def test_an_address_in_what_is_not_read_is_refused(tmp_path, capsys):
+    """Warnings are made anew when a document is read; what the file says in their place is looked at, too."""
+    data = json.loads(described().to_json())
+    data["comparisons"][0]["timings"][0]["warnings"] = ["ask some@body.org"]
+    path = tmp_path / "apple_m4_16gb_torch_2.14.1.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+
+    assert main([str(path)]) == 1
+    assert "some@body.org" in capsys.readouterr().err
+
+
 def test_every_file_that_was_shared_is_fit():
     """What lies in measured/ is fit, where something lies there."""
     assert main([]) == (0 if any(measured.MEASURED.glob("*.json")) else 2)
