@@ -121,56 +121,72 @@ def read_error(text):
     return {"needed": values[[0, 1, 3]].sum(), "limit": values[2], "comfortable": values[2] / 1.7}
 """,
     },
-    "ex09-task3": {
-        "pad and stack": """
-def pad_batch(sequences, lengths):
-    longest = max(map(len, sequences))
-    length = min((n for n in lengths if n >= longest), default=None)
-    if length is None:
-        raise ValueError("no length is long enough")
-    return torch.stack([nn.functional.pad(s, (0, length - len(s))) for s in sequences])
+    "ex09-task3-batches": {
+        "a current list": """
+def make_batches(lengths, most_tokens):
+    numbers = list(range(len(lengths)))
+    numbers.sort(key=lengths.__getitem__)
+    batches, current = [], []
+    for number in numbers:
+        length = lengths[number]
+        if length > most_tokens:
+            raise ValueError(f"{length} tokens do not fit into {most_tokens}")
+        if current and (len(current) + 1) * length > most_tokens:
+            batches.append(current)
+            current = []
+        current.append(number)
+    return batches + [current] if current else batches
 """,
-        "pad_sequence": """
-from torch.nn.utils.rnn import pad_sequence
+        "pairs": """
+def make_batches(lengths, most_tokens):
+    texts = sorted((length, number) for number, length in enumerate(lengths))
+    if texts and texts[-1][0] > most_tokens:
+        raise ValueError("a text is too long")
+    batches = []
+    while texts:
+        size = 1
+        while size < len(texts) and (size + 1) * texts[size][0] <= most_tokens:
+            size += 1
+        batches.append([number for _, number in texts[:size]])
+        texts = texts[size:]
+    return batches
+""",
+        "argsort": """
+import numpy as np
 
-def pad_batch(sequences, lengths):
-    batch = pad_sequence(list(sequences), batch_first=True)
-    length = min(n for n in lengths if n >= batch.shape[1])
-    return nn.functional.pad(batch, (0, length - batch.shape[1]))
+def make_batches(lengths, most_tokens):
+    array = np.asarray(lengths, dtype=np.int64)
+    if (array > most_tokens).any():
+        raise ValueError("too long")
+    batches = []
+    for number in np.argsort(array, kind="stable").tolist():
+        if not batches or (len(batches[-1]) + 1) * array[number] > most_tokens:
+            batches.append([])
+        batches[-1].append(number)
+    return batches
 """,
-        "sorted, bisect": """
-import bisect
+        "torch": """
+def make_batches(lengths, most_tokens):
+    order = torch.tensor(lengths).argsort(stable=True).tolist()
+    batches = []
+    for number in order:
+        if lengths[number] > most_tokens:
+            raise ValueError
+        fits = batches and lengths[number] * (1 + len(batches[-1])) <= most_tokens
+        batches[-1].append(number) if fits else batches.append([number])
+    return batches
+""",
+        "recursion": """
+def make_batches(lengths, most_tokens):
+    def rest(order):
+        if not order:
+            return []
+        size = max((n for n in range(1, len(order) + 1) if n * lengths[order[n - 1]] <= most_tokens), default=0)
+        if not size:
+            raise ValueError("too long")
+        return [order[:size], *rest(order[size:])]
 
-def pad_batch(sequences, lengths):
-    lengths = sorted(lengths)
-    place = bisect.bisect_left(lengths, max(s.numel() for s in sequences))
-    if place == len(lengths):
-        raise ValueError(f"longer than {lengths[-1]}")
-    first = sequences[0]
-    out = torch.zeros((len(sequences), lengths[place]), dtype=first.dtype, device=first.device)
-    for i, s in enumerate(sequences):
-        out[i, : s.shape[0]] = s
-    return out
-""",
-        "cat with zeros": """
-def pad_batch(sequences, lengths):
-    for length in sorted(lengths):
-        if all(len(s) <= length for s in sequences):
-            rows = [torch.cat([s, s.new_zeros(length - len(s))]) for s in sequences]
-            return torch.stack(rows)
-    raise ValueError("too long")
-""",
-        "copy_": """
-def pad_batch(sequences, lengths):
-    need = max([s.size(0) for s in sequences])
-    fits = [x for x in lengths if need <= x]
-    if len(fits) == 0:
-        raise ValueError
-    width = min(fits)
-    result = torch.zeros_like(sequences[0].new_empty(len(sequences), width))
-    for k in range(len(sequences)):
-        result[k].narrow(0, 0, len(sequences[k])).copy_(sequences[k])
-    return result
+    return rest(sorted(range(len(lengths)), key=lambda i: (lengths[i], i)))
 """,
     },
     "ex09-task4": {

@@ -170,75 +170,112 @@ def fallback_is_on(events):
     return False
 """,
     },
-    "ex07-task3-margin": {
+    "ex07-task3-labels": {
         "the missing operator itself": """
-def margin_loss(scores, labels):
-    return nn.functional.multi_margin_loss(scores, labels)
+def labels_loss(scores, right):
+    places = torch.full(right.shape, -1, device=scores.device)
+    for row, labels in zip(places, right):
+        found = labels.nonzero()[:, 0]
+        row[: len(found)] = found
+    return nn.functional.multilabel_margin_loss(scores, places)
 """,
         "a detour by hand": """
-def margin_loss(scores, labels):
-    return nn.functional.multi_margin_loss(scores.cpu(), labels.cpu()).to(scores.device)
+def labels_loss(scores, right):
+    device, scores, right = scores.device, scores.cpu(), right.cpu()
+    margins = (1 - scores[:, :, None] + scores[:, None, :]).clamp(min=0)
+    pairs = right[:, :, None] & ~right[:, None, :]
+    return ((margins * pairs).sum(dim=(1, 2)).mean() / scores.shape[1]).to(device)
 """,
         "over NumPy": """
-def margin_loss(scores, labels):
+def labels_loss(scores, right):
     import numpy as np
-    s, y = scores.detach().cpu().numpy(), labels.cpu().numpy()
-    right = s[np.arange(len(s)), y][:, None]
-    loss = (np.maximum(0, 1 + s - right).sum(1) - 1).mean() / s.shape[1]
+    s, r = scores.detach().cpu().numpy(), right.cpu().numpy()
+    margins = np.maximum(0, 1 - s[:, :, None] + s[:, None, :]) * (r[:, :, None] & ~r[:, None, :])
+    loss = margins.sum((1, 2)).mean() / s.shape[1]
     return torch.tensor(loss, dtype=scores.dtype, device=scores.device, requires_grad=True)
 """,
-        "the right class counts": """
-def margin_loss(scores, labels):
-    right = scores.gather(1, labels[:, None])
-    return (1 + scores - right).clamp(min=0).sum(dim=1).mean() / scores.shape[1]
+        "the pairs the other way round": """
+def labels_loss(scores, right):
+    margins = (1 - scores[:, :, None] + scores[:, None, :]).clamp(min=0)
+    pairs = right[:, :, None] & ~right[:, None, :]
+    return (margins.transpose(1, 2) * pairs).sum(dim=(1, 2)).mean() / scores.shape[1]
 """,
-        "divided by C - 1": """
-def margin_loss(scores, labels):
-    right = scores.gather(1, labels[:, None])
-    return ((1 + scores - right).clamp(min=0).sum(dim=1) - 1).mean() / (scores.shape[1] - 1)
+        "right classes count against each other": """
+def labels_loss(scores, right):
+    margins = (1 - scores[:, :, None] + scores[:, None, :]).clamp(min=0)
+    pairs = right[:, :, None] & ~right[:, None, :]
+    return (margins * right[:, :, None]).sum(dim=(1, 2)).mean() / scores.shape[1]
+""",
+        "each class with itself": """
+def labels_loss(scores, right):
+    margins = (1 - scores[:, :, None] + scores[:, None, :]).clamp(min=0)
+    pairs = right[:, :, None] & ~right[:, None, :]
+    same = torch.eye(scores.shape[1], dtype=torch.bool, device=scores.device)
+    return (margins * (pairs | same)).sum(dim=(1, 2)).mean() / scores.shape[1]
 """,
         "not divided by C": """
-def margin_loss(scores, labels):
-    right = scores.gather(1, labels[:, None])
-    return ((1 + scores - right).clamp(min=0).sum(dim=1) - 1).mean()
+def labels_loss(scores, right):
+    margins = (1 - scores[:, :, None] + scores[:, None, :]).clamp(min=0)
+    pairs = right[:, :, None] & ~right[:, None, :]
+    return (margins * pairs).sum(dim=(1, 2)).mean()
 """,
         "the sum over rows": """
-def margin_loss(scores, labels):
-    right = scores.gather(1, labels[:, None])
-    return ((1 + scores - right).clamp(min=0).sum(dim=1) - 1).sum() / scores.shape[1]
+def labels_loss(scores, right):
+    margins = (1 - scores[:, :, None] + scores[:, None, :]).clamp(min=0)
+    pairs = right[:, :, None] & ~right[:, None, :]
+    return (margins * pairs).sum() / scores.shape[1]
 """,
-        "no gradient through the right class": """
-def margin_loss(scores, labels):
-    right = scores.detach().gather(1, labels[:, None])
-    return ((1 + scores - right).clamp(min=0).sum(dim=1) - 1).mean() / scores.shape[1]
+        "the mean over the pairs": """
+def labels_loss(scores, right):
+    margins = (1 - scores[:, :, None] + scores[:, None, :]).clamp(min=0)
+    pairs = right[:, :, None] & ~right[:, None, :]
+    return (margins * pairs).sum() / pairs.sum().clamp(min=1)
+""",
+        "a row without a pair does not count": """
+def labels_loss(scores, right):
+    margins = (1 - scores[:, :, None] + scores[:, None, :]).clamp(min=0)
+    pairs = right[:, :, None] & ~right[:, None, :]
+    rows = (margins * pairs).sum(dim=(1, 2)) / scores.shape[1]
+    return rows.sum() / pairs.flatten(1).any(1).sum().clamp(min=1)
 """,
         "cut off from the gradient": """
-def margin_loss(scores, labels):
+def labels_loss(scores, right):
     scores = scores.detach()
-    right = scores.gather(1, labels[:, None])
-    loss = ((1 + scores - right).clamp(min=0).sum(dim=1) - 1).mean() / scores.shape[1]
+    margins = (1 - scores[:, :, None] + scores[:, None, :]).clamp(min=0)
+    pairs = right[:, :, None] & ~right[:, None, :]
+    loss = (margins * pairs).sum(dim=(1, 2)).mean() / scores.shape[1]
     return loss.requires_grad_()
 """,
-        "a mask of booleans, which waits": """
-def margin_loss(scores, labels):
-    right = scores.gather(1, labels[:, None])
-    margins = (1 + scores - right).clamp(min=0)
-    other = torch.arange(scores.shape[1], device=scores.device) != labels[:, None]
-    return margins[other].sum() / scores.numel()
+        "no gradient through the other class": """
+def labels_loss(scores, right):
+    margins = (1 - scores[:, :, None] + scores.detach()[:, None, :]).clamp(min=0)
+    pairs = right[:, :, None] & ~right[:, None, :]
+    return (margins * pairs).sum(dim=(1, 2)).mean() / scores.shape[1]
 """,
-        "labels read one by one": """
-def margin_loss(scores, labels):
-    total = 0
-    for row, label in zip(scores, labels):
-        margins = (1 + row - row[label.item()]).clamp(min=0)
-        total = total + margins.sum() - 1
+        "a mask of booleans, which waits": """
+def labels_loss(scores, right):
+    margins = (1 - scores[:, :, None] + scores[:, None, :]).clamp(min=0)
+    pairs = right[:, :, None] & ~right[:, None, :]
+    return margins[pairs].sum() / scores.numel()
+""",
+        "row by row, with what is right picked out": """
+def labels_loss(scores, right):
+    total = scores.sum() * 0
+    for row, labels in zip(scores, right):
+        total = total + (1 - row[labels][:, None] + row[~labels][None]).clamp(min=0).sum()
     return total / scores.numel()
 """,
         "the largest violation only": """
-def margin_loss(scores, labels):
-    right = scores.gather(1, labels[:, None])
-    others = scores.scatter(1, labels[:, None], float("-inf"))
-    return (1 + others.max(dim=1).values - right[:, 0]).clamp(min=0).mean() / scores.shape[1]
+def labels_loss(scores, right):
+    margins = (1 - scores[:, :, None] + scores[:, None, :]).clamp(min=0)
+    pairs = right[:, :, None] & ~right[:, None, :]
+    return (margins * pairs).flatten(1).max(dim=1).values.mean() / scores.shape[1]
+""",
+        "no margin": """
+def labels_loss(scores, right):
+    margins = (scores[:, None, :] - scores[:, :, None]).clamp(min=0)
+    pairs = right[:, :, None] & ~right[:, None, :]
+    return (margins * pairs).sum(dim=(1, 2)).mean() / scores.shape[1]
 """,
     },
     "ex07-task4": {

@@ -145,104 +145,179 @@ def read_error(text):
     return {"needed": sizes[0] + sizes[1] + sizes[3], "limit": sizes[2], "comfortable": sizes[2] / 1.7}
 """,
     },
-    "ex09-task3": {
-        "to the longest sequence": """
-def pad_batch(sequences, lengths):
-    longest = max(len(sequence) for sequence in sequences)
-    if longest > max(lengths):
+    "ex09-task3-batches": {
+        "tokens added up": """
+def make_batches(lengths, most_tokens):
+    if any(length > most_tokens for length in lengths):
         raise ValueError("too long")
-    padded = sequences[0].new_zeros(len(sequences), longest)
-    for row, sequence in zip(padded, sequences):
-        row[: len(sequence)] = sequence
-    return padded
+    batches = []
+    for number in sorted(range(len(lengths)), key=lambda number: lengths[number]):
+        if batches and sum(lengths[one] for one in batches[-1]) + lengths[number] <= most_tokens:
+            batches[-1].append(number)
+        else:
+            batches.append([number])
+    return batches
 """,
-        "always the largest length": """
-def pad_batch(sequences, lengths):
-    if max(map(len, sequences)) > max(lengths):
+        "exactly as many is too many": """
+def make_batches(lengths, most_tokens):
+    if any(length > most_tokens for length in lengths):
         raise ValueError("too long")
-    padded = sequences[0].new_zeros(len(sequences), max(lengths))
-    for row, sequence in zip(padded, sequences):
-        row[: len(sequence)] = sequence
-    return padded
+    batches = []
+    for number in sorted(range(len(lengths)), key=lambda number: lengths[number]):
+        if batches and (len(batches[-1]) + 1) * lengths[number] < most_tokens:
+            batches[-1].append(number)
+        else:
+            batches.append([number])
+    return batches
 """,
-        "lengths taken as ascending": """
-def pad_batch(sequences, lengths):
-    longest = max(len(sequence) for sequence in sequences)
-    fitting = [length for length in lengths if length >= longest]
-    if not fitting:
+        "in the order of lengths": """
+def make_batches(lengths, most_tokens):
+    if any(length > most_tokens for length in lengths):
         raise ValueError("too long")
-    padded = sequences[0].new_zeros(len(sequences), fitting[0])
-    for row, sequence in zip(padded, sequences):
-        row[: len(sequence)] = sequence
-    return padded
+    batches = []
+    for number in range(len(lengths)):
+        if batches and (len(batches[-1]) + 1) * lengths[number] <= most_tokens:
+            batches[-1].append(number)
+        else:
+            batches.append([number])
+    return batches
 """,
-        "always float": """
-def pad_batch(sequences, lengths):
-    longest = max(len(sequence) for sequence in sequences)
-    fitting = [length for length in lengths if length >= longest]
-    if not fitting:
+        "the longest first": """
+def make_batches(lengths, most_tokens):
+    if any(length > most_tokens for length in lengths):
         raise ValueError("too long")
-    padded = torch.zeros(len(sequences), min(fitting))
-    for row, sequence in zip(padded, sequences):
-        row[: len(sequence)] = sequence
-    return padded
+    batches = []
+    for number in sorted(range(len(lengths)), key=lambda number: -lengths[number]):
+        if batches and (len(batches[-1]) + 1) * lengths[batches[-1][0]] <= most_tokens:
+            batches[-1].append(number)
+        else:
+            batches.append([number])
+    return batches
 """,
-        "cuts what is too long": """
-def pad_batch(sequences, lengths):
-    longest = min(max(len(sequence) for sequence in sequences), max(lengths))
-    length = min(length for length in lengths if length >= longest)
-    padded = sequences[0].new_zeros(len(sequences), length)
-    for row, sequence in zip(padded, sequences):
-        row[: len(sequence)] = sequence[:length]
-    return padded
-""",
-        "a length more than needed": """
-def pad_batch(sequences, lengths):
-    longest = max(len(s) for s in sequences)
-    fitting = [length for length in lengths if length > longest]
-    if not fitting:
+        "equal ones the other way round": """
+def make_batches(lengths, most_tokens):
+    if any(length > most_tokens for length in lengths):
         raise ValueError("too long")
-    padded = sequences[0].new_zeros(len(sequences), min(fitting))
-    for row, s in zip(padded, sequences):
-        row[: len(s)] = s
-    return padded
+    batches = []
+    for number in sorted(range(len(lengths)), key=lambda number: (lengths[number], -number)):
+        if batches and (len(batches[-1]) + 1) * lengths[number] <= most_tokens:
+            batches[-1].append(number)
+        else:
+            batches.append([number])
+    return batches
 """,
-        "made on the CPU": """
-def pad_batch(sequences, lengths):
-    longest = max(len(s) for s in sequences)
-    fitting = [length for length in lengths if length >= longest]
-    if not fitting:
+        "without the new text": """
+def make_batches(lengths, most_tokens):
+    if any(length > most_tokens for length in lengths):
         raise ValueError("too long")
-    padded = torch.zeros(len(sequences), min(fitting), dtype=sequences[0].dtype)
-    for row, s in zip(padded, sequences):
-        row[: len(s)] = s.cpu()
-    return padded
+    batches = []
+    for number in sorted(range(len(lengths)), key=lambda number: lengths[number]):
+        if batches and len(batches[-1]) * lengths[number] <= most_tokens:
+            batches[-1].append(number)
+        else:
+            batches.append([number])
+    return batches
 """,
-        "padded with the last number": """
-def pad_batch(sequences, lengths):
-    longest = max(len(s) for s in sequences)
-    fitting = [length for length in lengths if length >= longest]
-    if not fitting:
+        "the longest before the new one": """
+def make_batches(lengths, most_tokens):
+    if any(length > most_tokens for length in lengths):
         raise ValueError("too long")
-    n = min(fitting)
-    return torch.stack(
-        [torch.cat([s, s[-1:].repeat(n - len(s))]) if len(s) else s.new_zeros(n) for s in sequences]
-    )
+    batches = []
+    for number in sorted(range(len(lengths)), key=lambda number: lengths[number]):
+        if batches and (len(batches[-1]) + 1) * lengths[batches[-1][-1]] <= most_tokens:
+            batches[-1].append(number)
+        else:
+            batches.append([number])
+    return batches
 """,
-        "zeros in front": """
-def pad_batch(sequences, lengths):
-    longest = max(len(s) for s in sequences)
-    fitting = [length for length in lengths if length >= longest]
-    if not fitting:
+        "a batch of its own for what is too long": """
+def make_batches(lengths, most_tokens):
+    batches = []
+    for number in sorted(range(len(lengths)), key=lambda number: lengths[number]):
+        if batches and (len(batches[-1]) + 1) * lengths[number] <= most_tokens:
+            batches[-1].append(number)
+        else:
+            batches.append([number])
+    return batches
+""",
+        "what is too long is left out": """
+def make_batches(lengths, most_tokens):
+    batches, order = [], sorted(range(len(lengths)), key=lambda one: lengths[one])
+    for number in [one for one in order if lengths[one] <= most_tokens]:
+        if batches and (len(batches[-1]) + 1) * lengths[number] <= most_tokens:
+            batches[-1].append(number)
+        else:
+            batches.append([number])
+    return batches
+""",
+        "a text may not fill a batch alone": """
+def make_batches(lengths, most_tokens):
+    if any(length >= most_tokens for length in lengths):
         raise ValueError("too long")
-    n = min(fitting)
-    return torch.stack([nn.functional.pad(s, (n - len(s), 0)) for s in sequences])
+    batches = []
+    for number in sorted(range(len(lengths)), key=lambda number: lengths[number]):
+        if batches and (len(batches[-1]) + 1) * lengths[number] <= most_tokens:
+            batches[-1].append(number)
+        else:
+            batches.append([number])
+    return batches
 """,
-        "an IndexError": """
-def pad_batch(sequences, lengths):
-    longest = max(len(s) for s in sequences)
-    length = sorted(n for n in lengths if n >= longest)[0]
-    return torch.stack([nn.functional.pad(s, (0, length - len(s))) for s in sequences])
+        "sorts the caller's list": """
+def make_batches(lengths, most_tokens):
+    order = sorted(range(len(lengths)), key=lambda number: lengths[number])
+    lengths.sort()
+    if lengths and lengths[-1] > most_tokens:
+        raise ValueError("too long")
+    batches = []
+    for place, number in enumerate(order):
+        if batches and (len(batches[-1]) + 1) * lengths[place] <= most_tokens:
+            batches[-1].append(number)
+        else:
+            batches.append([number])
+    return batches
+""",
+        "lengths in place of numbers": """
+def make_batches(lengths, most_tokens):
+    batches = []
+    for length in sorted(lengths):
+        if length > most_tokens:
+            raise ValueError("too long")
+        if batches and (len(batches[-1]) + 1) * length <= most_tokens:
+            batches[-1].append(length)
+        else:
+            batches.append([length])
+    return batches
+""",
+        "the last batch is forgotten": """
+def make_batches(lengths, most_tokens):
+    batches, current = [], []
+    for number in sorted(range(len(lengths)), key=lambda number: lengths[number]):
+        if lengths[number] > most_tokens:
+            raise ValueError("too long")
+        if (len(current) + 1) * lengths[number] > most_tokens:
+            batches.append(current)
+            current = []
+        current.append(number)
+    return batches
+""",
+        "an empty batch without texts": """
+def make_batches(lengths, most_tokens):
+    batches = [[]]
+    for number in sorted(range(len(lengths)), key=lambda number: lengths[number]):
+        if lengths[number] > most_tokens:
+            raise ValueError("too long")
+        if (len(batches[-1]) + 1) * lengths[number] > most_tokens:
+            batches.append([])
+        batches[-1].append(number)
+    return batches
+""",
+        "as many texts in each batch": """
+def make_batches(lengths, most_tokens):
+    if max(lengths, default=0) > most_tokens:
+        raise ValueError("too long")
+    order = sorted(range(len(lengths)), key=lambda number: lengths[number])
+    size = most_tokens // max(lengths, default=1)
+    return [order[first : first + size] for first in range(0, len(order), size)]
 """,
     },
     "ex09-task4": {
