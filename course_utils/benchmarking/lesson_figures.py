@@ -169,7 +169,8 @@ def plot_rates(sweeps: Mapping[str, Sweep], *, things: str, title: str, publishe
             markerfacecolor=FACE if dashes == "--" else colour,
         )
         ticks.update(sizes)
-        sentences.append(f"{label}: {rates[0]:.0f} {things}/s at {sizes[0]}, {rates[-1]:.0f} at {sizes[-1]} at once.")
+        first, last = f"{rates[0]:.0f} {things}/s with {sizes[0]} at once", f"{rates[-1]:.0f} with {sizes[-1]}"
+        sentences.append(f"{label}: {first}, {last}.")
     axes.set_xscale("log", base=2)
     axes.set_xticks(sorted(ticks), [str(tick) for tick in sorted(ticks)])
     axes.minorticks_off()

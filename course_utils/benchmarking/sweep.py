@@ -18,7 +18,7 @@ class Sweep(TableResult):
 
     Args:
         label: what was measured.
-        parameter: what was varied, for the axis, such as "side of the matrices".
+        parameter: what was varied, for the axis, such as "matrix side".
         sizes: the values of the parameter, ascending.
         comparisons: one for each size.
 
