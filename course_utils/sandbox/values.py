@@ -130,7 +130,9 @@ class Writer:
             return {"tensor": row | {"blob": None}}
         with torch.no_grad():
             plain = value.detach().resolve_conj().resolve_neg().cpu().contiguous()
-            data = bytes(plain.flatten().view(torch.uint8).numpy()) if plain.numel() else b""
+            # one element may keep a stride of its own, contiguous or not
+            flat = plain.as_strided((plain.numel(),), (1,))
+            data = bytes(flat.view(torch.uint8).numpy()) if plain.numel() else b""
         return {"tensor": row | {"blob": self._keep(data)}}
 
 

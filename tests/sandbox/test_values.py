@@ -35,6 +35,7 @@ PLAIN = [
     torch.Size([2, 3]),
 ]
 TENSORS = [
+    torch.arange(6).reshape(1, 6)[:, 2],  # one element, with a stride of six
     torch.arange(6.0).reshape(2, 3),
     torch.tensor(3, dtype=torch.int64),
     torch.tensor([True, False]),
