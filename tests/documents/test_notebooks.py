@@ -14,8 +14,7 @@ FILES = notebook_files(ROOT)
 LESSONS = [path for path in FILES if path.parent.name == "notebooks"]
 SOLUTIONS = [path for path in FILES if path.parent.parent.name == "solutions"]
 KNOWN_TAGS = {"wants-mps", "nbval-check-output", "raises-exception", "your-turn", "solution-only", "remove-cell"}
-# predictions and turns of a lesson that only shows how they work; all others have three of each
-FEWEST = {"00": 1}
+FEWEST = 3  # predictions and turns of a lesson
 LONGEST_CELL = 25
 # a student's task and its tools may be longer than a lesson's cell, and a check cell has a check for each rule
 LONGEST_EXERCISE_CELL = 80
@@ -207,7 +206,7 @@ def numbered(path, kind):
 def test_a_lesson_asks_for_three_predictions(path):
     """Each lNN-predictK asks with dots; its name is compared, once measured, in a later cell."""
     predictions = numbered(path, "predict")
-    assert len(predictions) >= FEWEST.get(path.name[:2], 3), f"{name_of(path)} asks for {len(predictions)} predictions"
+    assert len(predictions) >= FEWEST, f"{name_of(path)} asks for {len(predictions)} predictions"
     assert sorted(predictions) == list(range(1, len(predictions) + 1)), f"{name_of(path)}: number them from 1"
     texts = [source for _, source, _ in cells(path, "code")]
     for source, cell in found(predictions.values()):
@@ -227,7 +226,7 @@ def test_a_lesson_has_three_turns(path):
     turns = numbered(path, "turn")
     order = [(cell["id"], cell) for _, _, cell in cells(path)]
     ids = [identifier for identifier, _ in order]
-    assert len(turns) >= FEWEST.get(path.name[:2], 3), f"{name_of(path)} has {len(turns)} turns"
+    assert len(turns) >= FEWEST, f"{name_of(path)} has {len(turns)} turns"
     assert sorted(turns) == list(range(1, len(turns) + 1)), f"{name_of(path)}: number the turns from 1"
     for _, cell in found(turns.values()):
         name = cell["id"]
