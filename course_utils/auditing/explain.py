@@ -97,8 +97,8 @@ def _advice(known: OperatorVerdict) -> str:
         return special
     if known.overload.startswith("quantized::"):
         return "keep a quantized model on the CPU, or move the model without quantization"
-    if "you have" in known.since:
-        return f"use torch {known.since.split(' since ')[1].split(',')[0]} or newer, or replace the operator"
+    if known.newer_release is not None:
+        return f"use torch {known.newer_release} or newer, or replace the operator"
     return "replace it with operators that MPS has, or compute this part on the CPU on purpose, with .cpu()"
 
 

@@ -119,24 +119,38 @@ class History:
             return f"not known to the history, which ends with {self.newest}"
         if self.lost_native(name) is not None:
             return self._sentence_of_a_lost_kernel(name)
-        native = self._since(name, ("native",))
-        if native is not None:
-            return f"native since {self._with_you_have(native, have)}"
-        composite = self._since(name, ("native", "composite"))
-        if composite is not None:
-            return f"made of other operators since {self._with_you_have(composite, have)}"
-        return f"native in no release up to {self.newest}"
+        since = self._runs_since(name)
+        if since is None:
+            return f"native in no release up to {self.newest}"
+        how = "native" if self._since(name, ("native",)) else "made of other operators"
+        older = " or older" if since == line_of(self.releases[0]) else ""
+        yours = f", you have {line_of(have)}" if self.newer_release(name, have) else ""
+        return f"{how} since {since}{older}{yours}"
+
+    def newer_release(self, overload: str, have: str) -> str | None:
+        """Return the first line in which an overload runs on MPS for good, where that is newer than the reader's.
+
+        Args:
+            overload: with or without "aten::".
+            have: the reader's torch, such as "2.13.0".
+
+        Returns:
+            Such as "2.14"; None where the reader's torch has it, and where no release has.
+        """
+        since = self._runs_since(overload.removeprefix("aten::"))
+        return since if since is not None and order(line_of(have)) < order(since) else None
+
+    def _runs_since(self, name: str) -> str | None:
+        """Find since when MPS has a kernel, or else since when other operators stand in for one."""
+        if name not in self.letters or self.lost_native(name) is not None:
+            return None
+        return self._since(name, ("native",)) or self._since(name, ("native", "composite"))
 
     def _sentence_of_a_lost_kernel(self, name: str) -> str:
         native = self.lines_with(name)
         now = self.letters[name][-1]
         fate = "not in torch" if now == ABSENT else _FATES[RULES[now].status]
         return f"native from {native[0]} to {native[-1]}, {fate} since {self.lost_native(name)}"
-
-    def _with_you_have(self, since: str, have: str) -> str:
-        older = " or older" if since == line_of(self.releases[0]) else ""
-        yours = f", you have {line_of(have)}" if order(line_of(have)) < order(since) else ""
-        return f"{since}{older}{yours}"
 
     def _since(self, overload: str, statuses: tuple[str, ...]) -> str | None:
         """Find where the last unbroken run of these verdicts begins; None unless the newest release is in it."""

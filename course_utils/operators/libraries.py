@@ -60,6 +60,7 @@ def _verdict(name: str, torch_release: str, *, native: bool, since: str) -> Oper
         sparse=(),
         first_native_release=None,
         since=since,
+        newer_release=None,
         torch_release=torch_release,
         warnings=(_WHEELS,) if namespace == "torchvision" else (),
     )

@@ -52,6 +52,7 @@ class OperatorVerdict(TextResult):
         first_native_release: the first release line with an MPS kernel, such as "2.14"; "2.0" may stand for an
             older one; None when no release read has one.
         since: the same as a sentence, "native since 2.14, you have 2.13".
+        newer_release: the first release line with which it runs on MPS, where that is newer than `torch_release`.
         torch_release: the release that the verdict is about.
         warnings: what is not certain about it.
     """
@@ -64,6 +65,7 @@ class OperatorVerdict(TextResult):
     sparse: tuple[str, ...]
     first_native_release: str | None
     since: str
+    newer_release: str | None
     torch_release: str
     warnings: tuple[str, ...] = ()
 
@@ -150,6 +152,7 @@ class OperatorTable(TableResult):
             sparse=self.verdicts.sparse_keys.get(overload, ()),
             first_native_release=history().first_native(overload),
             since=history().sentence(overload, self.torch_release),
+            newer_release=history().newer_release(overload, self.torch_release),
             torch_release=self.torch_release,
             warnings=(*self.warnings, warning) if warning else self.warnings,
         )

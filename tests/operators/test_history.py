@@ -89,6 +89,23 @@ def test_the_sentence_for_a_reader(overload, have, sentence):
     assert history().sentence(overload, have) == sentence
 
 
+@pytest.mark.parametrize(
+    ("overload", "have", "newer"),
+    [
+        ("roll", "2.1.0", None),
+        ("_ctc_loss", "2.9.1", "2.14"),
+        ("_ctc_loss", "2.14.0", None),
+        ("linalg_svd", "2.13", "2.14"),
+        ("linalg_eig", "2.14.1", None),
+        ("linalg_lu_factor", "2.4", None),
+        ("brand_new", "2.16", None),
+    ],
+)
+def test_the_release_that_would_help(overload, have, newer):
+    """A newer release is named where one runs it on MPS for good, and none where the reader has it or none does."""
+    assert history().newer_release(overload, have) == newer
+
+
 def test_a_kernel_that_was_lost_is_told():
     """The line that lost a kernel for good is named, and a kernel that came back is not lost."""
     found = small_history({"gone": "nnmm", "back": "nmnn", "never": "mmmm", "new": "--mn", "cpu": "ncnc"})
