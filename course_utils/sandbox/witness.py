@@ -31,8 +31,9 @@ TOUCHES = frozenset(
     {("object.__setattr__", name) for name in FIELDS["object.__setattr__"]} | {("object.__getattr__", "__kwdefaults__")}
 )
 TOUCHED = "the parts of a function were touched"
-# modules through which code gets at frames; traceback prints them, and hands none on
+# modules through which code gets at frames, and the functions of others that hand one on; the rest of these only print
 _GO_BETWEENS = frozenset({"inspect"})
+_HANDS_ON = frozenset({("logging", "<lambda>"), ("logging", "currentframe"), ("traceback", "walk_stack")})
 LONGEST_REPORT = 200
 
 
@@ -106,7 +107,7 @@ class Witness:
         self._busy.add(thread)
         try:
             frame: FrameType | None = sys._getframe(1)
-            while frame is not None and frame.f_globals.get("__name__") in _GO_BETWEENS:
+            while frame is not None and _is_go_between(frame):
                 frame = frame.f_back
             if frame is not None and self._is_students(frame.f_code.co_filename):
                 what = arguments[1] if event in FIELDS else event
@@ -123,3 +124,8 @@ class Witness:
         """Return whether code is of a cell, or made from text, and not of the exercise's own cells."""
         typed = "ipykernel" in file or (file.startswith("<") and not file.startswith("<frozen"))
         return typed and file not in self._given
+
+
+def _is_go_between(frame: FrameType) -> bool:
+    module = frame.f_globals.get("__name__")
+    return module in _GO_BETWEENS or (module, frame.f_code.co_name) in _HANDS_ON

@@ -83,6 +83,11 @@ LOOKS = {
     + "        error.__traceback__.tb_frame.f_back.f_locals['mps'].clear_ledger()\n    x.sum().item()",
     "through inspect": NAIVE
     + "import inspect\n    inspect.currentframe().f_back.f_locals['mps'].clear_ledger()\n    x.sum().item()",
+    "through logging": NAIVE
+    + "import logging\n    logging.currentframe().f_back.f_locals['mps'].clear_ledger()\n    x.sum().item()",
+    "through traceback": NAIVE
+    + "import traceback\n    frames = [frame for frame, _ in traceback.walk_stack(None)]\n"
+    + "    frames[-1].f_locals['mps'].clear_ledger()\n    x.sum().item()",
     "the collector": NAIVE
     + "import gc\n    [o.clear_ledger() for o in gc.get_objects() if hasattr(type(o), 'clear_ledger')]\n    return 0",
 }

@@ -248,6 +248,19 @@ def total(x, steps):
     with torch.device('mps'):
         return (x + torch.ones(3) * steps).sum().item()
 """,
+    "a look at the handlers of signals": """
+import signal
+def total(x, steps):
+    kept = signal.getsignal(signal.SIGINT)
+    return (x + steps * callable(kept)).sum().item()
+""",
+    "a stack printed": """
+import traceback
+def total(x, steps):
+    traceback.print_stack()
+    traceback.extract_stack()
+    return (x + steps).sum().item()
+""",
     "a dataclass with defaults": """
 from dataclasses import dataclass, field, replace
 @dataclass
@@ -508,6 +521,19 @@ from course_utils.emulation.recorder import EventRecorder as R
 import unittest.mock
 unittest.mock.patch.object(R.note_wait, '__defaults__', ('', 'copy')).start()
 def total(x, steps):
+    for _ in range(steps):
+        x = x + x.sum().item()
+""",
+    "a handler of signals": """
+import signal
+def handler(number, frame):
+    while frame is not None:
+        if 'mps' in frame.f_locals:
+            del frame.f_locals['mps'].runtime.recorder.waits[1:]
+        frame = frame.f_back
+signal.signal(signal.SIGALRM, handler)
+def total(x, steps):
+    signal.setitimer(signal.ITIMER_REAL, 0.002)
     for _ in range(steps):
         x = x + x.sum().item()
 """,

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import _contextvars
 import _operator
+import _signal
 import _thread
 import builtins
 import sys
@@ -27,7 +28,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 # what carries a call and its answer
-CARRIERS = ("builtins", "_contextvars", "_operator", "_thread", "sys")
+CARRIERS = ("builtins", "_contextvars", "_operator", "_signal", "_thread", "sys")
 DEVICE = ("course_utils.emulation", "torch.mps", "torch.overrides", "torch.utils._python_dispatch")
 # what torch's users ask a tensor's values by; each is at least one read of the device
 READS = frozenset(
@@ -64,6 +65,7 @@ def measure(
         sys.setprofile(None)
         sys.settrace(None)
         report("a profiler or tracer was active while code was measured")
+    report_handlers(report)
     private = dict(given)
     private["__builtins__"] = dict(vars(builtins))
     private["__name__"] = names.get("__name__", "__main__")
@@ -80,6 +82,14 @@ def measure(
     students = {id(thing): private[name] for name, thing in names.items() if name in private and name not in given}
     arguments = [students.get(id(each), each) for each in arguments]
     return helper(*arguments, **{name: students.get(id(each), each) for name, each in named.items()})
+
+
+def report_handlers(report: Callable[[str], None]) -> None:
+    """Report handlers of signals: Python calls them on the main thread, with the frame of what measures there."""
+    for number in range(1, _signal.NSIG):
+        handler = _signal.getsignal(number)
+        if callable(handler) and handler is not _signal.default_int_handler:
+            report(f"a handler of signal {number} was there while code was measured")
 
 
 def _is_function(thing: Any) -> bool:
@@ -234,6 +244,7 @@ class _Watch:
             if counter is not None:
                 self.tell_reads(counter.compare(len(seen), self.report), len(seen))
                 counter.let_canaries_sing(self.report, "after")
+            report_handlers(self.report)
             running = sys._current_frames()
             if not all(_is_idle(frame) for thread, frame in running.items() if thread not in threads):
                 self.report("a thread of the measured code was still running when its result was counted")
