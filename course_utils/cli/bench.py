@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_utils.cli.arguments import positive_number
-from course_utils.cli.usage import UsageError, require_torch
+from course_utils.cli.usage import UsageError, require_target, require_torch
 from course_utils.reporting.near_names import suggest
 
 if TYPE_CHECKING:
@@ -80,9 +80,9 @@ def check_chart(path: Path) -> None:
     Raises:
         UsageError: for a folder that is not there, or an ending that no picture has.
     """
+    require_target(path, "the chart")
     from matplotlib.backend_bases import FigureCanvasBase
 
-    _check_folder(path, "the chart")
     known = FigureCanvasBase.get_supported_filetypes()
     ending = path.suffix.lstrip(".").lower()
     if ending not in known:
@@ -90,13 +90,6 @@ def check_chart(path: Path) -> None:
             f"the chart cannot be written to {path}: a picture's name ends in .png, .svg or .pdf, for example; "
             f"{path.suffix or 'no ending'!r} is not one ({suggest(ending, known)})"
         )
-
-
-def _check_folder(path: Path, what: str) -> None:
-    if not path.resolve().parent.is_dir():
-        raise UsageError(f"{what} cannot be written to {path}: there is no folder {path.resolve().parent}")
-    if path.is_dir():
-        raise UsageError(f"{what} cannot be written to {path}: it is a folder; name a file in it")
 
 
 def read_beside(paths: Sequence[Path]) -> list[BenchDocument]:
@@ -176,7 +169,7 @@ def run(arguments: argparse.Namespace) -> int:
     if chart is not None:
         check_chart(chart)
     if arguments.save is not None:
-        _check_folder(arguments.save, "the document")
+        require_target(arguments.save, "the document")
     beside = read_beside(arguments.beside)
     quiet = arguments.json or not sys.stderr.isatty()
     comparisons, interrupted = measure(workloads, max_time_s=arguments.max_time, quiet=quiet)

@@ -7,7 +7,7 @@ import importlib.util
 import json
 from pathlib import Path
 
-from course_utils.cli.usage import UsageError, require_course
+from course_utils.cli.usage import UsageError, require_course, require_target
 from course_utils.data.package import VERSION
 from course_utils.reporting.units import format_bytes
 
@@ -32,8 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     output: Path = arguments.output
     if output.suffix != ".zip":
         raise UsageError(f"--output is {output}; the archive is a zip, so its name has to end in .zip")
-    if not output.resolve().parent.is_dir():
-        raise UsageError(f"there is no folder {output.resolve().parent} for the archive")
+    require_target(output, "the archive")
     from course_utils.grading.releasing.bundle import collect_files, write_archive
     from course_utils.grading.releasing.hidden_text import find_secrets
     from course_utils.grading.releasing.release import GenerationError, source_names

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from course_utils.cli.return_feedback import add_gradebook_argument, find_results, require_folder, writes
-from course_utils.cli.usage import UsageError
+from course_utils.cli.return_feedback import add_gradebook_argument, find_results, writes
+from course_utils.cli.usage import UsageError, require_target
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     _, folder, counted = find_results(arguments.exercise, arguments.db)
     output: Path = arguments.output or folder / "canvas.csv"
-    require_folder(output)
+    require_target(output, "the file for Canvas")
     from course_utils.grading.books.canvas import CanvasError, canvas_grades
     from course_utils.grading.running.store import write_text
 

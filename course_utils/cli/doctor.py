@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course_utils.cli.usage import UsageError
+from course_utils.cli.usage import UsageError, require_target
 from course_utils.reporting.files import write_file
 
 if TYPE_CHECKING:
@@ -58,10 +57,7 @@ def _check_target(path: Path) -> None:
     """
     from course_utils import doctor
 
-    if not path.absolute().parent.is_dir():
-        raise UsageError(f"there is no folder {path.absolute().parent}; make it, or save elsewhere")
-    if not os.access(path.absolute().parent, os.W_OK):  # a file is replaced, so its folder has to allow it
-        raise UsageError(f"{path.absolute().parent} cannot be written; save elsewhere")
+    require_target(path, "the snapshot")
     if not path.exists():
         return
     try:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from course_utils.cli.arguments import positive_number
-from course_utils.cli.usage import UsageError, require_course
+from course_utils.cli.usage import UsageError, require_course, require_writable
 from course_utils.exercises.course import exercise_names, find_exercise
 
 
@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     root = require_course()
     known = source_names(root)
     names = chosen_names(root, arguments.exercises, known)
+    require_writable(root, "the release")
     bar = tqdm(names, unit="exercise", disable=not sys.stderr.isatty(), leave=False)
     findings = {name: examine(root, name, timeout_s=arguments.timeout) for name in bar}
     good = [name for name in names if not findings[name]]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_utils.cli.arguments import positive_number
-from course_utils.cli.usage import UsageError
+from course_utils.cli.usage import UsageError, require_target
 
 if TYPE_CHECKING:
     from course_utils.reporting.steps import Step, StepEnd
@@ -88,10 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     output: Path = arguments.output
     if output.suffix != ".zip":
         raise UsageError(f"--output is {output}; the archive is a zip, so its name has to end in .zip")
-    if not output.resolve().parent.is_dir():
-        raise UsageError(f"there is no folder {output.resolve().parent} for the archive")
-    if output.is_dir():
-        raise UsageError(f"{output} is a folder; name a file in it")
+    require_target(output, "the archive")
     from course_utils.doctor.anonymous import this_sender
     from course_utils.doctor.archive import write_archive
     from course_utils.reporting.steps import run_step

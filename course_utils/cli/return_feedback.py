@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course_utils.cli.usage import UsageError, require_exercise
+from course_utils.cli.usage import UsageError, require_exercise, require_target
 from course_utils.exercises.course import Exercise
 
 if TYPE_CHECKING:
@@ -91,16 +91,6 @@ def writes(output: Path) -> Iterator[None]:
         raise UsageError(f"{output} cannot be written: {error.strerror or error}; nothing was changed") from error
 
 
-def require_folder(output: Path) -> None:
-    """Make sure that a file can be written where it was asked for.
-
-    Raises:
-        UsageError: when its folder is not there.
-    """
-    if not output.resolve().parent.is_dir():
-        raise UsageError(f"there is no folder {output.resolve().parent} for {output.name}")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Pack the pages and print what is in the zip.
 
@@ -111,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
     output: Path = arguments.output or folder / "feedback.zip"
     if output.suffix != ".zip":
         raise UsageError(f"--output is {output}; the feedback is a zip, so its name has to end in .zip")
-    require_folder(output)
+    require_target(output, "the archive")
     from course_utils.cli.grade import collect_submissions, read_instructors_notebook
     from course_utils.grading.pages.return_feedback import return_feedback
     from course_utils.grading.reading.owners import feedback_folder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from course_utils.exercises.course import Exercise, find_course_root, find_exercise
@@ -34,6 +35,30 @@ def require_exercise(asked: str) -> tuple[Path, Exercise]:
         return root, find_exercise(root, asked)
     except LookupError as error:
         raise UsageError(error.args[0]) from error
+
+
+def require_target(path: Path, what: str) -> None:
+    """Make sure that a file can be written, before the work that it is to hold begins.
+
+    Raises:
+        UsageError: when its folder is not there or is read-only, or the path is a folder itself.
+    """
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise UsageError(f"{what} cannot be written to {path}: there is no folder {folder}; make it, or name another")
+    if path.is_dir():
+        raise UsageError(f"{what} cannot be written to {path}: it is a folder; name a file in it")
+    require_writable(folder, what)
+
+
+def require_writable(folder: Path, what: str) -> None:
+    """Make sure that a folder takes new files.
+
+    Raises:
+        UsageError: when it does not.
+    """
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"{what} cannot be written: {folder} is read-only; use another folder, or change its rights")
 
 
 def require_torch() -> None:

@@ -58,7 +58,7 @@ def test_a_folder_that_cannot_be_written_is_refused_at_once(tmp_path, monkeypatc
     monkeypatch.setattr("course_utils.doctor.describe", lambda: pytest.fail("the machine was described"))
 
     assert cli.main(["doctor", "--save", str(tmp_path / "machine.json")]) == 2
-    assert f"{tmp_path} cannot be written" in capsys.readouterr().err
+    assert f"{tmp_path} is read-only" in capsys.readouterr().err
 
 
 def test_a_hostile_number_is_one_sentence(tmp_path, capsys):

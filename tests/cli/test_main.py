@@ -11,6 +11,7 @@ import pytest
 import torch
 from support.described_machines import LINUX, MAC, mac, with_variables
 from support.paths import ROOT
+from support.sandbox_here import needs_sandbox
 from support.unwrapped import unwrapped
 
 from course_utils.benchmarking import compare
@@ -174,6 +175,25 @@ def test_doctor_bad_input(course, capsys, arguments, word):
     assert cli.main(["doctor", *arguments]) == 2
     assert word in sentence(capsys)
     assert (course / "notes.txt").read_text() == "my notes"
+
+
+# the folder is read-only for bubblewrap's child, whoever runs the tests
+READ_ONLY = ("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run")
+
+
+@needs_sandbox
+@pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap, which makes a folder read-only, exists on Linux only")
+@pytest.mark.parametrize("words", ["release", "bundle", "bench --save x.json", "report", "doctor --save x.json"])
+def test_a_read_only_folder_is_said_before_the_work(course, words):
+    """What a command cannot write, it says in one sentence, before it works for minutes."""
+    command = [*READ_ONLY, sys.executable, "-m", "course_utils.cli", *words.split()]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLCONFIGDIR": "/run"}
+    done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True, check=False)
+    (said,) = [line for line in done.stderr.splitlines() if line.startswith("course ")]
+
+    assert done.returncode == 2
+    assert "is read-only" in said
+    assert "Traceback" not in done.stderr
 
 
 def test_bench_without_torch(tmp_path):

@@ -44,7 +44,7 @@ def test_pages_count_right():
 
     assert f"Of the {len(FAULTS)} silent faults" in lesson
     assert f"{len(views)} need such strides" in lesson
-    assert f"asks this machine for {len(asked)} of the {len(FAULTS)} silent faults" in readme
+    assert f" {len(asked)} of the {len(FAULTS)} silent faults" in readme
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,6 @@ USING_THE_DEVICE = (
     "02_installing_mps",
     "04_measuring_time",
     "07_fallback",
-    "09_memory_budget",
     "10_from_mac_to_cloud",
     "11_transformers",
     "13_profile_and_kernels",

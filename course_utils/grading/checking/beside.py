@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import _contextvars
 import _operator
-import _signal
+import _signal  # type: ignore[import-not-found]  # the C module of `signal`
 import _thread
 import builtins
 import sys
