@@ -176,12 +176,8 @@ def _thread_settings(torch: Any) -> tuple[Callable[[], Any], ...]:
     for device in ("cpu", "mps"):
         if torch.is_autocast_enabled(device):
             dtype = torch.get_autocast_dtype(device)
-            found.append(_autocast(torch, device, dtype))
+            found.append(lambda device=device, dtype=dtype: torch.autocast(device, dtype=dtype))  # type: ignore[misc]
     return tuple(found)
-
-
-def _autocast(torch: Any, device: str, dtype: Any) -> Callable[[], Any]:
-    return lambda: torch.autocast(device, dtype=dtype)
 
 
 def refuse_subclasses(value: Any, level: int = 0) -> None:
@@ -208,13 +204,7 @@ def refuse_subclasses(value: Any, level: int = 0) -> None:
 
 
 class _Watch:
-    """Compares what measures before and after each call of student code.
-
-    Args:
-        given: what the exercise's given cells bound.
-        report: takes one sentence for each thing that a person should look at.
-        tell_reads: takes the reads that the device counted in a call, and those that the second witness saw.
-    """
+    """Compares what measures before and after each call of student code; its arguments are those of `measure`."""
 
     def __init__(
         self, given: Mapping[str, Any], report: Callable[[str], None], tell_reads: Callable[[int, int], None]
