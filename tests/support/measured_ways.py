@@ -320,6 +320,21 @@ def total(x, steps):
 # how long these take says nothing of the grader: torch.compile loads for seconds
 SLOW = ("compile",)
 
+# clears the count when no measured call is running, through the frames that a library hands on
+CLEAR = """
+import logging
+def clear():
+    frame, found, names = logging.currentframe(), None, []
+    while frame is not None:
+        names.append(frame.f_code.co_name)
+        found = found or frame.f_locals.get("mps")
+        frame = frame.f_back
+    if found is not None and "over_one_call" not in names:
+        import torch
+        found.clear_ledger()
+        torch.ones(1, device=found.device).item()
+"""
+
 FORGERIES = {
     "what answers, found by the collector": """
 import gc
@@ -547,18 +562,8 @@ def total(x, steps):
     r.waits.clear()
     return x.sum().item()
 """,
-    "an answer that clears the count when it goes": """
-import logging
-def clear():
-    frame, found, names = logging.currentframe(), None, []
-    while frame is not None:
-        names.append(frame.f_code.co_name)
-        found = found or frame.f_locals.get("mps")
-        frame = frame.f_back
-    if found is not None and "of_one_call" not in names:
-        import torch
-        found.clear_ledger()
-        torch.ones(1, device=found.device).item()
+    "an answer that clears the count when it goes": CLEAR
+    + """
 class Last:
     __del__ = staticmethod(clear)
 def total(x, steps):
@@ -568,17 +573,9 @@ def total(x, steps):
 """,
     "a weak reference to an answer": """
 import weakref
-import logging
-def clear():
-    frame, found, names = logging.currentframe(), None, []
-    while frame is not None:
-        names.append(frame.f_code.co_name)
-        found = found or frame.f_locals.get("mps")
-        frame = frame.f_back
-    if found is not None and "of_one_call" not in names:
-        import torch
-        found.clear_ledger()
-        torch.ones(1, device=found.device).item()
+"""
+    + CLEAR
+    + """
 class Answer:
     pass
 kept = []
