@@ -16,7 +16,7 @@ from typing import Any
 # how deep functions in the closures of functions are followed
 MOST_NESTED = 3
 # whose classes cannot be changed from Python
-UNCHANGING = frozenset({"builtins", "time"})
+UNCHANGING = ("builtins", "time")
 FUNCTION, BUILTIN, UNWRAPPED, ACCESSORS, CLASS, OTHER = range(6)
 
 
@@ -58,7 +58,7 @@ def objects_in(modules: Sequence[str], *, parts: bool) -> tuple[list[Any], list[
     functions: list[Any] = []
     classes: set[int] = set()
     kinds: dict[type, int] = {}
-    packages = {name.partition(".")[0] for name in modules} - UNCHANGING
+    packages = {name.partition(".")[0] for name in modules}.difference(UNCHANGING)
 
     def look_at(things: Iterable[Any], *, top: bool) -> None:
         for thing in things:

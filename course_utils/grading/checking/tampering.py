@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from course_utils.sandbox import identities
+from course_utils.sandbox.identities import UNCHANGING
 
 MEASURING = (
     "course_utils",
@@ -79,14 +80,15 @@ def compute(prefixes):
 """
 )
 
-DIGEST = """
+DIGEST = (
+    """
 import hashlib, sys, types
 
 def compute(asked):
     forked, prefixes, described = asked
     prefixes, described = tuple(prefixes), set(described)
     dotted = tuple(f"{prefix}." for prefix in prefixes)
-    packages = {prefix.split(".")[0] for prefix in prefixes} - {"builtins", "time"}
+    packages = {prefix.split(".")[0] for prefix in prefixes}.difference(UNCHANGING)
     rows, texts, known, classes = {}, {}, {}, set()
 
     def mark(*parts):
@@ -170,7 +172,10 @@ def compute(asked):
         active += ["a dispatch mode"] * torch._C._len_torch_dispatch_stack()
         rows[MODES], texts[MODES] = mark(*active), ", ".join(active) or "none"
     return [rows, texts]
-""".replace("SUBCLASSES", repr(SUBCLASSES)).replace("MODES", repr(MODES))
+""".replace("SUBCLASSES", repr(SUBCLASSES))
+    .replace("MODES", repr(MODES))
+    .replace("UNCHANGING", repr(UNCHANGING))
+)
 
 LOADED = """
 import sys
