@@ -11,6 +11,8 @@ import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
+from support.listening import wait_until_it_listens
+
 TOKEN = "formgrader-test"
 START_S = 120
 
@@ -56,16 +58,24 @@ def formgrader(course, home):
 
 
 def wait_for_address(server, home):
-    """Return the server's address as soon as it has written it down."""
+    """Return the server's address as soon as it has written it down and listens there."""
     until = time.monotonic() + START_S
     while time.monotonic() < until and server.poll() is None:
-        for path in (home / "runtime").glob("jpserver-*.json"):
-            try:
-                return json.loads(path.read_text(encoding="utf-8"))["url"].rstrip("/")
-            except (json.JSONDecodeError, KeyError):
-                pass  # it is being written
+        address = written_address(home / "runtime")
+        if address and wait_until_it_listens(server, address, until):
+            return address
         time.sleep(0.1)
     raise AssertionError(f"the server did not start: {(home / 'log').read_text(encoding='utf-8')[-3000:]}")
+
+
+def written_address(folder):
+    """Return the address that a server wrote into a folder; None before all of it is there."""
+    for path in folder.glob("jpserver-*.json"):
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))["url"].rstrip("/")
+        except (json.JSONDecodeError, KeyError):
+            pass  # it is being written
+    return None
 
 
 def get(address, path):

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from support.listening import wait_until_it_listens
 from support.paths import ROOT
 
 START_S = 120
@@ -84,11 +85,11 @@ def course_lab(course, home, *words):
 
 
 def printed_address(server, log_path):
-    """Wait until the server prints the address to open; one that ends or stays silent fails the test with its log."""
+    """Wait until the server prints the address to open and listens there; one that does not fails, with its log."""
     until = time.monotonic() + START_S
     while time.monotonic() < until and server.poll() is None:
         found = re.search(r"http://localhost:\S+token=\w+", log_path.read_text(encoding="utf-8"))
-        if found:
+        if found and wait_until_it_listens(server, found.group(), until):
             return found.group()
         time.sleep(0.1)
     return pytest.fail(f"`course lab` did not start:\n{log_path.read_text(encoding='utf-8')[-3000:]}")
