@@ -15,6 +15,7 @@ from support.paths import ROOT
 
 from course_utils.cli.main import COMMANDS
 from course_utils.doctor.requirements import torch_lines
+from course_utils.operators import operator_table
 
 EXERCISES = sorted((ROOT / "solutions").glob("*/*.ipynb"))
 PAGES = [(path.stem, *row) for path in (*LESSONS, *EXERCISES) for row in texts(path)]
@@ -101,6 +102,15 @@ def test_the_torch_to_install_is_the_course_s():
     told = [one for *_, text in PAGES for one in re.findall(r'pip install "(torch[<>=][^"]+)"', text)]
 
     assert set(found(told)) == {bounds}
+
+
+def test_shares_of_missing_operators_are_those_of_the_wheels():
+    """Each row "| release | share % |" of a lesson is the share that the operator table of that release gives."""
+    counted = ("native", "composite", "cpu_always", "missing")
+    rows = [row for *_, text in PAGES for row in re.findall(r"\| (\d\.\d+\.\d) \| ([\d.]+) % \|", text)]
+    for release, share in found(rows):
+        counts = operator_table(release).counts()
+        assert float(share) == round(100 * counts["missing"] / sum(counts[kind] for kind in counted), 1), release
 
 
 def test_commands_exist():

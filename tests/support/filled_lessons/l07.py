@@ -4,7 +4,7 @@ FILLED = {
     "l07-predict1": """
 from course_utils import compare_prediction, predict
 
-predict("operators that MPS cannot run", 20, "%")
+predict("operators that MPS cannot run", 9.5, "%")
 """,
     "l07-predict2": 'predict("warnings for three missing operators", 3)',
     "l07-predict3": 'predict("copied by one training step", 0.5, "MB")',

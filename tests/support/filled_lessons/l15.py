@@ -105,6 +105,19 @@ def my_epoch(model, x, y, optimizer, batch=64):
         total += loss.detach() * len(images)
     return (total / len(x)).item()
 """,
+        # the mean of the batches: an image of the last, shorter one counts for more
+        """
+def my_epoch(model, x, y, optimizer, batch=64):
+    losses = []
+    for first in range(0, len(x), batch):
+        images, labels = x[first : first + batch], y[first : first + batch]
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(images + 0.05 * torch.randn_like(images)), labels)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+    return torch.stack(losses).mean().item()
+""",
         # the sum, and not the mean
         """
 def my_epoch(model, x, y, optimizer, batch=64):
