@@ -16,8 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 from course_utils.data.repository import Repository, read_repository
@@ -28,157 +27,11 @@ from course_utils.reporting.files import write_zip
 from scripts.measured import fit_documents
 from scripts.measured import page as measured_page
 from scripts.run_lessons import run_side_by_side, workers_here
+from scripts.site_pages import ARCHIVE, ARCHIVE_FOLDER, exercises_page, guide_page, how_made, index_page, read_title
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = ROOT / "docs" / "site"
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
-FENCED = re.compile(r"^```.*?^```\n", re.MULTILINE | re.DOTALL)
-LESSONS = "The lessons"
-ARCHIVE = "pytorch-apple-silicon-course.zip"
-# sections of the README that stay where they are: they speak to people who hold the repository
-LEFT_OUT = (LESSONS, "Contributing")
-
-
-@dataclass(frozen=True)
-class Title:
-    """The first cell of a notebook.
-
-    Args:
-        name: the title, such as "04 Measuring time".
-        rows: the cells of the table below it, without its header lines.
-    """
-
-    name: str
-    rows: tuple[tuple[str, ...], ...]
-
-
-def read_title(text: str) -> Title:
-    """Read the title and the table of a notebook's first cell.
-
-    Raises:
-        ValueError: when it does not begin with a title.
-    """
-    lines = text.splitlines()
-    if not lines or not lines[0].startswith("# "):
-        raise ValueError(f"a notebook begins with '# ' and its title, not with {text[:40]!r}")
-    rows = [tuple(part.strip() for part in line.strip("|").split("|")) for line in lines if line.startswith("|")]
-    return Title(lines[0].removeprefix("# "), tuple(rows[2:]))
-
-
-def sections(markdown: str) -> dict[str, str]:
-    """Take a page apart at its headings of level 2.
-
-    Returns:
-        Heading -> what stands below it, in order; "" -> what comes before the first one.
-    """
-    found = {"": ""}
-    heading, fenced = "", False
-    for line in markdown.splitlines(keepends=True):
-        fenced ^= line.startswith("```")
-        if line.startswith("## ") and not fenced:
-            heading = line.removeprefix("## ").strip()
-            found[heading] = ""
-        else:
-            found[heading] += line
-    return found
-
-
-def toctree(caption: str, pages: Sequence[str]) -> str:
-    """Return a part of the table of contents, shown at the side of every page."""
-    return "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
-
-
-def index_page(readme: str, lessons: Sequence[str], others: Sequence[str], made: str, repository: Repository) -> str:
-    """Return the first page: the README's pitch and its table of lessons.
-
-    Args:
-        readme: the text of README.md.
-        lessons: pages of lessons, such as "notebooks/04_measuring_time".
-        others: pages of the docs.
-        made: how the outputs of the lessons were made, a sentence.
-        repository: where the course's repository is; a page names it only where it is known.
-    """
-    clone = [f"Or clone [the repository]({repository.address}): `git clone {repository.address} course`.", ""]
-    parts = sections(readme)
-    pitch, picture, rest = FENCED.sub("", parts[""]).partition("![")
-    return "\n".join(
-        [
-            pitch,
-            "## Get the course",
-            "",
-            "Each lesson below is a page to read here and a notebook to run at home.",
-            "",
-            f"1. Take {{download}}`the course as one archive <{ARCHIVE}>` (lessons, exercises, tools) and unpack it.",
-            "2. In its folder, `make lab` sets everything up and opens JupyterLab.",
-            "",
-            "Or, in a Python environment of your own: `pip install ./pytorch-apple-silicon-course`, then",
-            "`course start my-course`. The [guide](guide.md) has the details.",
-            "",
-            *(clone if repository.known else []),
-            picture + rest,
-            f"## {LESSONS}",
-            parts[LESSONS],
-            made,
-            "",
-            toctree("Begin", ["guide"]),
-            toctree("Lessons", lessons),
-            toctree("Exercises", ["exercises"]),
-            toctree("More", others),
-        ]
-    )
-
-
-def guide_page(readme: str) -> str:
-    """Return the page about setting up and using the course: the README's other sections."""
-    parts = sections(readme)
-    commands = "\n".join(FENCED.findall(parts[""]))
-    kept = [f"## {heading}\n{text}" for heading, text in parts.items() if heading and heading not in LEFT_OUT]
-    return "\n".join(["# Set up and use the course\n", commands, *kept])
-
-
-def exercises_page(titles: Mapping[str, Title]) -> str:
-    """Return the list of exercises.
-
-    Args:
-        titles: name -> the title cell of the student's notebook, whose table has task, difficulty, minutes, points.
-    """
-    lines = [
-        "# Exercises",
-        "",
-        "Each lesson has a notebook with tasks. A task is a function to write, with two hints and checks that show",
-        "*yours* beside what was *expected*. Read it here, or take the notebook; it runs in the course's environment",
-        "(see [how to set it up](guide.md)), and `course check 04` runs its checks from a terminal.",
-        "",
-        "| exercise | tasks | minutes | points | notebook |",
-        "|---|---|---|---|---|",
-    ]
-    for name, title in titles.items():
-        page = f"exercises/{name}/{name}"
-        tasks = [row for row in title.rows if re.match(r"\d+\.\d+ ", row[0])]
-        minutes, points = (sum(int(row[column]) for row in tasks) for column in (2, 3))
-        short = title.name.removeprefix("Exercise ").replace(":", "")
-        names = " · ".join(row[0].split(" ", 1)[1] for row in tasks)
-        lines.append(
-            f"| [{short}]({page}.ipynb) | {names} | {minutes} | {points} | {{download}}`download <{page}.ipynb>` |"
-        )
-    return "\n".join(lines) + "\n\n" + toctree("Exercises", [f"exercises/{name}/{name}" for name in titles])
-
-
-def how_made(*, executed: bool) -> str:
-    """Return a sentence on how the outputs on the pages were made, with torch, machine and device."""
-    if not executed:
-        return "*The lessons were not run for these pages: only outputs that are the same everywhere are shown.*"
-    import platform
-
-    import torch
-
-    from course_utils import probe_mps
-
-    return (
-        "*The outputs on these pages were made when the pages were built, with "
-        f"torch {torch.__version__} on {platform.system()} ({platform.machine()}). {probe_mps()}. "
-        "No number that was measured elsewhere is called an MPS time.*"
-    )
 
 
 def linked_files(page: Path, source: str, root: Path) -> list[Path]:
@@ -218,7 +71,7 @@ def stage(root: Path, into: Path, *, executed: bool, repository: Repository) -> 
         "exercises.md": exercises_page(titles),
     } | ({"measured.md": measured_page(shared)} if shared else {})
     students = find_files(root, READER_FILES + STUDENT_TOOLS)
-    write_zip({f"{Path(ARCHIVE).stem}/{name}": path.read_bytes() for name, path in students.items()}, into / ARCHIVE)
+    write_zip({f"{ARCHIVE_FOLDER}/{name}": path.read_bytes() for name, path in students.items()}, into / ARCHIVE)
     for name, text in made.items():
         (into / name).write_text(text, encoding="utf-8")
         for file in linked_files(root / name, text, root):

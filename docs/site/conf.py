@@ -21,7 +21,7 @@ project = "PyTorch on Apple Silicon"
 html_title = project
 language = "en"
 
-extensions = ["myst_nb", "sphinx_copybutton", "figure_text", "light_pages", "repository_buttons"]
+extensions = ["myst_nb", "sphinx_copybutton", "figure_text", "light_pages", "page_buttons"]
 # what lessons read is copied for them, and is no page
 exclude_patterns = ["**/.ipynb_checkpoints", "notebooks/*/**"]
 myst_heading_anchors = 3
@@ -52,6 +52,8 @@ html_theme_options = {
     "footer_content_items": "",
     "home_page_in_toc": False,
     "show_toc_level": 2,
+    # at the side of the first page too, whose title is left empty below
+    "logo": {"text": project},
     # the search field stands at the side; a second one above would say the same
     "navbar_persistent": [],
     # a tint that reads on white and on black, and colours that do not rely on red against green

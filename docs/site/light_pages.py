@@ -4,7 +4,8 @@ The theme brings a style sheet for every part that it could show, and a megabyte
 pages show a few of either. When the build is finished, style rules whose classes occur on no page go; the dozen icons
 that the pages use come from style.css, and rules that draw others go; the index of all words loads on the page of
 results only, and figures when they are seen. The arrows of the table of contents get a name (WCAG 2.1, rule
-"summary-name" of axe-core).
+"summary-name" of axe-core). A notebook's button saves it, also where the server calls it JSON, which a browser would
+show.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ _ICON_TAG = re.compile(r"<(script|link)\b[^>]*fontawesome[^>]*>(</script>)?", re
 # what only the page of results needs
 _SEARCH_TAG = re.compile(r'<script src="[^"]*/?(searchtools|language_data|searchindex)\.js[^>]*></script>')
 RESULTS_PAGE = "search.html"
+_SOURCE_LINK = re.compile(r'(<a href="[^"]*_sources/[^"]*") target="_blank"')
 # a picture that nobody has scrolled to is wanted on paper all the same
 LOADED_FOR_PAPER = """<script>
 addEventListener("beforeprint", () => document.querySelectorAll("img").forEach((image) => (image.loading = "eager")));
@@ -80,7 +82,7 @@ def _may_match(selector: str, words: set[str]) -> bool:
 
 
 def lighten(page: str, *, searches: bool) -> str:
-    """Return a page without scripts it has no use for, with named arrows, and figures that load when they are seen.
+    """Return a page without scripts it has no use for, with named arrows, links that save, and figures that load late.
 
     Args:
         page: its HTML.
@@ -89,6 +91,7 @@ def lighten(page: str, *, searches: bool) -> str:
     page = _ICON_TAG.sub("", page)
     page = page if searches else _SEARCH_TAG.sub("", page)
     page = re.sub(r"<summary(?![^>]*aria-label)", '<summary aria-label="Show the pages of this part"', page)
+    page = _SOURCE_LINK.sub(r"\1 download", page)
     page, pictures = re.subn(r"<img (?![^>]*loading=)", '<img loading="lazy" ', page)
     return page.replace("</body>", f"{LOADED_FOR_PAPER}</body>") if pictures else page
 

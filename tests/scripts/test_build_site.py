@@ -17,7 +17,7 @@ from support.found import found
 from support.submissions import EXERCISES, ROOT
 
 from course_utils.data.repository import Repository
-from scripts import build_site
+from scripts import build_site, site_pages
 from scripts.check_links import problems
 
 pytestmark = pytest.mark.slow
@@ -67,18 +67,18 @@ def environment(hash_seed):
 
 def test_title_and_table_are_read():
     """A notebook's title, and the rows of its table without the header."""
-    assert build_site.read_title(TITLE) == build_site.Title("Exercise 04: Measuring time", (("4.1 Median", "5"),))
+    assert site_pages.read_title(TITLE) == site_pages.Title("Exercise 04: Measuring time", (("4.1 Median", "5"),))
 
 
 def test_a_notebook_without_title_is_refused():
     """A first cell that begins otherwise is named."""
     with pytest.raises(ValueError, match="not with 'Hello'"):
-        build_site.read_title("Hello")
+        site_pages.read_title("Hello")
 
 
 def test_sections_leave_code_alone():
     """A comment in a code block is no heading."""
-    assert build_site.sections("a\n## B\n```sh\n## c\n```\n## D\nd\n") == {
+    assert site_pages.sections("a\n## B\n```sh\n## c\n```\n## D\nd\n") == {
         "": "a\n",
         "B": "```sh\n## c\n```\n",
         "D": "d\n",
@@ -136,7 +136,7 @@ def test_search_knows_the_lessons(site):
     """The search index lists the titles of all lessons, and comes as a script, so that it works from a folder."""
     index = text_of(site, "searchindex.js")
     for name in found(LESSONS):
-        title = build_site.read_title(first_cell(name)).name
+        title = site_pages.read_title(first_cell(name)).name
         assert json.dumps(title)[1:-1] in index
 
 
