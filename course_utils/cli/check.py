@@ -115,12 +115,14 @@ def find_doubts(cells: tuple[Cell, ...], notebook: Path) -> tuple[list[str], boo
         The doubts, one sentence each; and whether every task has a check that counts.
     """
     from course_utils.exercises.hand_in import modules_beside
+    from course_utils.exercises.newer_python import about_newer_python, unread_cells
     from course_utils.exercises.saved import deleted_checks, newer_checkpoint, unsaved_run
 
     lost = lost_cells(cells)
     gone = [check for check in deleted_checks(cells) if check not in lost]
-    editor = editor_of(parse_notebook(notebook.read_bytes(), str(notebook)))
-    found = [unsaved_run(notebook), newer_checkpoint(notebook), about_lost(lost, editor), *map(without_check, gone)]
+    content = parse_notebook(notebook.read_bytes(), str(notebook))
+    found = [unsaved_run(notebook), newer_checkpoint(notebook), about_newer_python(content, unread_cells(cells))]
+    found += [about_lost(lost, editor_of(content)), *map(without_check, gone)]
     found += map(not_handed_in, modules_beside(cells, notebook.resolve().parent))
     return [doubt for doubt in found if doubt], not lost and not gone
 

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
+from course_utils.exercises.newer_python import about_newer_python
 from course_utils.exercises.notebook import Cell, read_cell
+from course_utils.grading.reading.cell_effects import LONGEST_PARSED, parse_cell
 from course_utils.reporting.errors import CourseError
 from course_utils.reporting.units import format_sizes
 
@@ -25,6 +29,8 @@ _OTHER_FILES = (
 _OTHER_TEXTS = (("<", "a web page"), ("{\\rtf", "a text document"), ("#", "a script"), ("import ", "a script"))
 # a list of 20 MB of "[]," takes a gigabyte once it is read; a notebook of that size has far fewer parts
 MOST_PARTS, MOST_QUOTES, MOST_CELLS = 1_000_000, 4_000_000, 10_000
+# of a notebook from a newer Python; the course's own have at most half as many cells of code
+MOST_TRIED = 60
 _SAVE_AGAIN = "hand in the .ipynb file as JupyterLab saves it"
 
 
@@ -48,12 +54,22 @@ def read_submitted_cells(data: bytes, *, limit_bytes: int) -> tuple[tuple[Cell, 
     if len(data) > limit_bytes:
         raise NotANotebookError(too_large(len(data), limit_bytes))
     text, notes = _decode(data)
-    cells = _list_cells(_parse(text))
+    content = _parse(text)
+    cells = _list_cells(content)
     if len(cells) > MOST_CELLS:
         raise NotANotebookError(
             f"the notebook has {len(cells):,} cells, more than are read; hand in the exercise's own"
         )
-    return tuple(read_cell(number, cell) for number, cell in enumerate(cells, start=1)), notes
+    read = tuple(read_cell(number, cell) for number, cell in enumerate(cells, start=1))
+    newer = about_newer_python(content, _unread_cells(read))
+    return read, (*notes, newer) if newer else notes
+
+
+def _unread_cells(cells: Sequence[Cell]) -> Iterator[Cell]:
+    """List the cells of code, of a length that a person types, that do not parse."""
+    for cell in islice((cell for cell in cells if cell.kind == "code"), MOST_TRIED):
+        if len(cell.source) <= LONGEST_PARSED and parse_cell(cell.source) is None:
+            yield cell
 
 
 def too_large(size_bytes: int, limit_bytes: int) -> str:
