@@ -141,7 +141,7 @@ def grade_scenes(grader, assignment):
 
 @pytest.mark.parametrize("name", submissions.EXERCISES)
 def test_an_exercise_in_the_sandbox(name):
-    """The model solution earns all, the untouched release nothing, and wrong tasks lose their own points alone."""
+    """The model solution earns all, untouched tasks nothing, and wrong ones lose their own points alone."""
     source = submissions.source_notebook(name)
     model = code_of(source)
     first_wrong = {grade_id: next(iter(kept.values())) for grade_id, kept in submissions.wrong_solutions(name).items()}
@@ -149,10 +149,10 @@ def test_an_exercise_in_the_sandbox(name):
     with Grader(assignment, Limits()) as grader:
         full = {task.grade_id: task.max_points for task in grader.model.tasks}
         right = grader.grade(Submission("right", model))
-        untouched = grader.grade(Submission("untouched", code_of(submissions.released_notebook(name))))
-        # every second task is wrong, then the others: each is once wrong, and once right beside wrong ones
+        # every second task is wrong beside right ones, then the others are wrong beside untouched ones
         halves = [dict(list(first_wrong.items())[start::2]) for start in (0, 1)]
-        wrong = [(half, grader.grade(Submission("wrong", model | half))) for half in halves]
+        wrong = grader.grade(Submission("wrong", model | halves[0]))
+        neither = grader.grade(Submission("neither", code_of(submissions.released_notebook(name)) | halves[1]))
         scenes = grade_scenes(grader, assignment) if name == "04_measuring_time" else SCENES
         styled = [
             grader.grade(Submission("style", model | {task: submissions.right_solution(name, task, style)}))
@@ -163,13 +163,13 @@ def test_an_exercise_in_the_sandbox(name):
     assert {task.grade_id: task.points for task in right.tasks} == full, right
     assert not any(task.look_at for task in right.tasks), right
     assert (str(right.reason), str(grader.model.reason)) == ("ok", "ok")
-    assert [task.points for task in untouched.tasks] == [0] * len(full), untouched
     for result in styled:
         assert {task.grade_id: task.points for task in result.tasks} == full, result
-    for half, result in wrong:
-        lost = [task.grade_id for task in result.tasks if task.points < full[task.grade_id]]
-        assert lost == [f"{grade_id}-check" for grade_id in half], result
-        assert not any(task.look_at for task in result.tasks), result
+    lost = [task.grade_id for task in wrong.tasks if task.points < full[task.grade_id]]
+    assert lost == [f"{grade_id}-check" for grade_id in halves[0]], wrong
+    assert not any(task.look_at for task in (*wrong.tasks, *neither.tasks)), (wrong, neither)
+    assert [task.points for task in neither.tasks if task.grade_id in lost] == [0] * len(lost), neither
+    assert all(task.points < full[task.grade_id] for task in neither.tasks), neither
     assert scenes == SCENES
     for result in forged:
         (task,) = [task for task in result.tasks if task.grade_id == f"{FORGED[name][0]}-check"]

@@ -16,12 +16,11 @@ HALVES = {"odd": set(TASKS[::2]), "even": set(TASKS[1::2])}
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """Grade a small class once: solved, untouched, every second task, and one whose checks ask to be skipped."""
+    """Grade a small class once: solved, every second task, and one whose checks ask to be skipped."""
     root = tmp_path_factory.mktemp("course")
     shutil.copytree(submissions.ROOT / "solutions", root / "solutions")
     shutil.copy(submissions.ROOT / "nbgrader_config.py", root)
     submissions.submit(root, "solved", NAME, submissions.solved(NAME))
-    submissions.submit(root, "untouched", NAME, submissions.released_notebook(NAME))
     for student, half in HALVES.items():
         submissions.submit(root, student, NAME, submissions.solved(NAME, only=half))
     skipping = submissions.released_notebook(NAME)
@@ -59,11 +58,6 @@ def test_solution_gets_full_points(scores):
     assert scores["solved"] == worth()
 
 
-def test_untouched_release_gets_zero(scores):
-    """The untouched release earns 0 in each task, not merely in sum."""
-    assert scores["untouched"] == dict.fromkeys(worth(), 0)
-
-
 @pytest.mark.parametrize("student", HALVES)
 def test_half_the_tasks_right_gets_exactly_their_points(scores, student):
     """A notebook with every second task right earns exactly the points of these tasks."""
@@ -81,6 +75,6 @@ def test_feedback_is_written(course):
     """Each student gets a feedback page that shows yours and expected."""
     pages = sorted((course / "feedback").rglob("*.html"))
 
-    assert len(pages) == 3 + len(HALVES)
-    untouched = (course / "feedback" / "untouched" / NAME / f"{NAME}.html").read_text(encoding="utf-8")
-    assert "not written yet" in untouched
+    assert len(pages) == 2 + len(HALVES)
+    odd = (course / "feedback" / "odd" / NAME / f"{NAME}.html").read_text(encoding="utf-8")
+    assert "not written yet" in odd

@@ -2,7 +2,7 @@
 
 So it is in Colab and in a folder of the reader's own. Bubblewrap hides the clone, this user's home and the network.
 
-Three lessons run so. Of the others `tests/rehearsal/test_lessons.py` shows that they run in an empty folder, and a test
+Two lessons run so. Of the others `tests/rehearsal/test_lessons.py` shows that they run in an empty folder, and a test
 below that they import nothing but what comes with the package.
 """
 
@@ -22,8 +22,8 @@ from support.paths import ROOT
 from course_utils.data.repository import Repository
 from scripts.installed_cell import installed_cell
 
-# the capstone reads a script; 10 writes checkpoints and starts processes; 00 is where everybody begins
-ALONE = ("00_start_here", "10_from_mac_to_cloud", "15_capstone")
+# 00 is where everybody begins, and the capstone reads a script that it has to bring
+ALONE = ("00_start_here", "15_capstone")
 # runs each notebook in its folder, and prints how it ended as JSON
 RUN = """
 import json, pathlib, sys

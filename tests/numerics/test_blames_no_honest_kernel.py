@@ -74,7 +74,7 @@ def test_fused_attention_and_its_other_backend(keys):
     queries = 64 if keys < 512 else keys
     inputs = tuple(draw(1, 4, length, 64, seed=seed) for seed, length in enumerate((queries, keys, keys)))
 
-    assert_clean(attend, inputs)
+    assert_clean(attend, inputs, gradients=keys < 512)  # of 512 keys they take half a minute
     assert_clean(attend, inputs, MathAttention(), gradients=False)
 
 

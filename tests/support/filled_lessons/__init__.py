@@ -3,7 +3,7 @@
 A module `lNN` for a lesson has `FILLED`, the source of each cell lNN-turnK and lNN-predictK with a right answer, and
 `WRONG`, for each turn at least one plausible source that must not pass its check. Only a lesson's own cells are filled;
 what is measured differs by machine, so any number above 0 is a prediction. Where a lesson has it, `SHORTER` says for a
-cell that trains for long which words of it make it train for less: nbval runs it as it is.
+cell that works for long which words of it make it do less: nbval runs it as it is.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Filling:
     shorter: dict[str, tuple[str, str]]
 
     def shorten(self, cells: dict[str, str]) -> dict[str, str]:
-        """Return the cells that train for less than the lesson does, by id.
+        """Return the cells that do less than the lesson does, by id.
 
         Raises:
             ValueError: when a cell does not have its words once.

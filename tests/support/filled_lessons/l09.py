@@ -1,5 +1,7 @@
 """Lesson 09 as a reader fills it in, and plausible mistakes that its checks have to refuse."""
 
+SHORTER = {"l09-parts-figure": ("(1, 8, 32, 128)", "(1, 8)")}
+
 FILLED = {
     "l09-predict1": """
 from course_utils import compare_prediction, predict

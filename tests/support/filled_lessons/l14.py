@@ -1,5 +1,7 @@
 """Fillings of lesson 14."""
 
+SHORTER = {"l14-epochs": ("epochs=3", "epochs=2")}
+
 SCRIPT = '''
 script = """
 from multiprocessing import current_process
