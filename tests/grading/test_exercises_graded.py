@@ -124,6 +124,11 @@ SCENES = {
 }
 
 
+def looked_at(*results):
+    """Return the tasks that an instructor should look at, with what was said of each."""
+    return [(task.grade_id, task.look_at) for result in results for task in result.tasks if task.look_at]
+
+
 def grade_scenes(grader, assignment):
     """Return the points of each scene, by what was done, and whether anything was said of tampering."""
     found = {}
@@ -161,13 +166,13 @@ def test_an_exercise_in_the_sandbox(name):
         forged = [grader.grade(Submission("forged", model | dict([each]))) for each in [FORGED.get(name)] if each]
 
     assert {task.grade_id: task.points for task in right.tasks} == full, right
-    assert not any(task.look_at for task in right.tasks), right
+    assert looked_at(right) == []
     assert (str(right.reason), str(grader.model.reason)) == ("ok", "ok")
     for result in styled:
         assert {task.grade_id: task.points for task in result.tasks} == full, result
     lost = [task.grade_id for task in wrong.tasks if task.points < full[task.grade_id]]
     assert lost == [f"{grade_id}-check" for grade_id in halves[0]], wrong
-    assert not any(task.look_at for task in (*wrong.tasks, *neither.tasks)), (wrong, neither)
+    assert looked_at(wrong, neither) == []
     assert [task.points for task in neither.tasks if task.grade_id in lost] == [0] * len(lost), neither
     assert all(task.points < full[task.grade_id] for task in neither.tasks), neither
     assert scenes == SCENES
