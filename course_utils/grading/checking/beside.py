@@ -118,8 +118,7 @@ def apart(function: Callable[..., Any], watch: _Watch) -> Callable[..., Any]:
         return result
 
     for name in ("__module__", "__name__", "__qualname__", "__doc__"):
-        found = getattr(function, name, None)
-        if isinstance(found, str):
+        if isinstance(found := getattr(function, name, None), str):
             setattr(call, name, found)
     call.__wrapped__ = function  # type: ignore[attr-defined]  # for its signature
     return call
@@ -280,8 +279,7 @@ class _Counter:
         now = (self.recorder.waits, self.recorder.copies, self.recorder.waits_noted)
         if any(mine is not held for mine, held in zip(now, self.lists, strict=True)):
             report("the list of what the device counts was replaced by code that was being measured")
-        noted = next(now[2]) - self.noted_before - 1
-        listed = len(now[0]) - len(self.before[0])
+        noted, listed = next(now[2]) - self.noted_before - 1, len(now[0]) - len(self.before[0])
         if noted != listed:
             report(f"the device noted {noted} waits and lists {listed}")
         for mine, before in zip(now[:2], self.before, strict=True):
@@ -391,7 +389,9 @@ def _counter_of(mode: Any) -> _Counter | None:
 
 
 def _is_idle(frame: types.FrameType | None) -> bool:
-    """Return whether a thread is one of a pool that waits for work, or watches progress bars."""
+    """Return whether a thread waits in a pool, watches progress bars, or has told its value and is about to end."""
+    if frame is not None and frame.f_code is _run.__code__:
+        return True
     files = []
     while frame is not None:
         files.append(frame.f_code.co_filename.replace("\\", "/"))
