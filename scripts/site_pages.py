@@ -10,6 +10,12 @@ from course_utils.data.repository import Repository
 
 FENCED = re.compile(r"^```.*?^```\n", re.MULTILINE | re.DOTALL)
 LESSONS = "The lessons"
+# parts of the table of contents, by who reads them; what nobody put into one comes last
+PARTS = {
+    "Look up": ("measured", "docs/glossary", "docs/errors", "docs/audit", "docs/metal_kernels"),
+    "Teach": ("docs/instructors", "docs/grading", "docs/when_stuck"),
+}
+OTHER_PART = "Take part"
 # sections of the README that stay where they are: they speak to people who hold the repository
 LEFT_OUT = (LESSONS, "Contributing")
 ARCHIVE_FOLDER = "pytorch-apple-silicon-course"
@@ -136,9 +142,16 @@ def index_page(readme: str, lessons: Sequence[str], others: Sequence[str], made:
             toctree("Begin", ["guide"]),
             toctree("Lessons", lessons),
             toctree("Exercises", ["exercises"]),
-            toctree("More", others),
+            *(toctree(part, pages) for part, pages in in_parts(others).items() if pages),
         ]
     )
+
+
+def in_parts(pages: Sequence[str]) -> dict[str, list[str]]:
+    """Return the parts of the table of contents and their pages, in the order of `PARTS`, then all other pages."""
+    parts = {part: [page for page in wanted if page in pages] for part, wanted in PARTS.items()}
+    placed = {page for each in parts.values() for page in each}
+    return parts | {OTHER_PART: [page for page in pages if page not in placed]}
 
 
 def guide_page(readme: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from course_utils.cli.arguments import positive_number
 from course_utils.cli.usage import UsageError, require_target, require_torch
 from course_utils.reporting.near_names import suggest
+from course_utils.reporting.progress_bar import BAR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +125,7 @@ def measure(workloads: list[Workload], *, max_time_s: float, quiet: bool) -> tup
     done: list[Comparison] = []
     probed = probe_for(None)
     min_time_s = min(0.5, max_time_s)
-    with tqdm(workloads, unit="workload", disable=quiet, leave=False) as bar:
+    with tqdm(workloads, bar_format=BAR, disable=quiet, leave=False) as bar:
         try:
             for workload in bar:
                 bar.set_description(workload.label)

@@ -15,6 +15,7 @@ from course_utils.cli.usage import UsageError
 from course_utils.exercises.course import Exercise, exercise_names, find_course_root, find_exercise
 from course_utils.exercises.editors import about_lost, editor_of, lost_cells, when_saved
 from course_utils.exercises.notebook import Cell, UnreadableNotebookError, parse_notebook, read_cells
+from course_utils.reporting.progress_bar import BAR
 
 if TYPE_CHECKING:
     from course_utils.exercises.runner import PracticeResult
@@ -85,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     total = sum(cell.kind == "code" for cell in cells)
     quiet = arguments.json or not sys.stderr.isatty()
-    with tqdm(total=total, unit="cell", desc=exercise.name, disable=quiet, leave=False) as bar:
+    with tqdm(total=total, bar_format=BAR, desc=exercise.name, disable=quiet, leave=False) as bar:
         if arguments.notebook is None:
             result = check_and_remember(root, exercise, cells, timeout_s=arguments.timeout, on_cell=bar.update)
         else:

@@ -8,6 +8,7 @@ import sys
 
 from course_utils.cli.arguments import positive_number
 from course_utils.cli.usage import UsageError, require_course
+from course_utils.reporting.progress_bar import BAR
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"there is no exercise in {root / 'exercises'}; an instructor makes them with `course release`"
         )
     quiet = arguments.json or not sys.stderr.isatty()
-    with tqdm(total=total, unit="exercise", disable=quiet, leave=False) as bar:
+    with tqdm(total=total, bar_format=BAR, disable=quiet, leave=False) as bar:
 
         def show(name: str) -> None:
             bar.set_description(name)

@@ -12,6 +12,7 @@ from pathlib import Path
 from course_utils.cli.arguments import positive_number
 from course_utils.cli.usage import UsageError, require_course, require_writable
 from course_utils.exercises.course import exercise_names, find_exercise
+from course_utils.reporting.progress_bar import BAR
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     known = source_names(root)
     names = chosen_names(root, arguments.exercises, known)
     require_writable(root, "the release")
-    bar = tqdm(names, unit="exercise", disable=not sys.stderr.isatty(), leave=False)
+    bar = tqdm(names, bar_format=BAR, disable=not sys.stderr.isatty(), leave=False)
     findings = {name: examine(root, name, timeout_s=arguments.timeout) for name in bar}
     good = [name for name in names if not findings[name]]
     generate(root, good, root)

@@ -35,6 +35,19 @@ def cell_line(error: BaseException, skip: CodeType | None = None) -> str:
     return found
 
 
+def error_text(error: BaseException) -> str:
+    """Return an exception's text; of a cell that Python cannot read, without the file's name, which IPython made up."""
+    if isinstance(error, SyntaxError) and cell_of(error.filename or ""):
+        return str(error.msg)
+    return str(error)
+
+
+def error_at(error: BaseException) -> str:
+    """Return an exception's class and text, and the line of a cell that it came from, if there is one."""
+    where = cell_line(error)
+    return f"{type(error).__name__}: {error_text(error)}" + (f" ({where})" if where else "")
+
+
 def _shown(file: str, number: int, text: str) -> str:
     line = text.strip()
     cut = line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 3] + "..."

@@ -15,6 +15,7 @@ import os
 import sys
 from typing import Any
 
+from course_utils.exercises.cell_line import error_at
 from course_utils.exercises.cell_shell import make_shell
 from course_utils.exercises.compiler_on_demand import put_off_compiler
 
@@ -43,7 +44,7 @@ def main() -> None:
             error = outcome.error_before_exec or outcome.error_in_exec
             finished = {
                 "finished": number,
-                "error": None if error is None else f"{type(error).__name__}: {error}",
+                "error": None if error is None else error_at(error),
                 "output": captured.stdout[:MAX_OUTPUT_CHARACTERS],
                 "stderr": (captured.stderr + _stderr_after(written_before))[:MAX_OUTPUT_CHARACTERS],
                 "value": outcome.result if isinstance(outcome.result, int | float) else None,

@@ -120,7 +120,9 @@ class Progress(TableResult):
         return f"{done} of {len(self.exercises)} exercises solved."
 
     def __str__(self) -> str:
-        return "\n".join([*text_table(self.rows(), indent=""), "", self.title(), CAPTION, "", str(self.predictions)])
+        return "\n".join(
+            [*text_table(self.rows(), indent="", fit=True), "", self.title(), CAPTION, "", str(self.predictions)]
+        )
 
     def _repr_html_(self) -> str:
         return super()._repr_html_() + self.predictions._repr_html_()

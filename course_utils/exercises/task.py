@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from course_utils.exercises.cell_line import cell_line
+from course_utils.exercises.cell_line import cell_line, error_text
 from course_utils.exercises.outcome import Failure, Outcome, Report
 from course_utils.exercises.score import Score, in_kernel
 
@@ -119,7 +119,7 @@ def _judge(title: str, yours: Callable[[], Any], expected: Any, raises: type[Exc
         if raises is not None and isinstance(error, raises):
             return Outcome(title, True)
         where = getattr(error, "cell_line", "") or cell_line(error, skip=getattr(yours, "__code__", None))
-        shown = f"{type(error).__name__}: {error}"[:LONGEST_SHOWN] + (f" ({where})" if where else "")
+        shown = f"{type(error).__name__}: {error_text(error)}"[:LONGEST_SHOWN] + (f" ({where})" if where else "")
         failure = Failure.OUT_OF_MEMORY if is_out_of_memory(error) else Failure.RAISED
         return Outcome(title, False, shown, wanted(), failure)
     if raises is not None:

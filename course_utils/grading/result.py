@@ -16,6 +16,7 @@ class Reason(StrEnum):
 
     OK = "ok"  # every check passed
     WRONG = "wrong"  # it ran, and a check did not pass
+    RAISED = "raised"  # the cell of a task, or the first check that did not pass, raised an error
     TIMEOUT = "timeout"  # it ran past its wall time
     CRASHED = "crashed"  # the student's process ended by itself
     MEMORY = "memory"  # it took more memory than allowed
@@ -43,6 +44,7 @@ _WEIGHT = (
     Reason.TIMEOUT,
     Reason.CRASHED,
     Reason.MISSING,
+    Reason.RAISED,
     Reason.WRONG,
     Reason.UNWRITTEN,
     Reason.WAITING,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import shutil
 from collections.abc import Sequence
 
 Rows = Sequence[Sequence[str]]
@@ -19,13 +20,26 @@ _SIGNS = rf"(?:(?!{_DECIMAL})\W)"
 _PIECE = re.compile(rf"{_DECIMAL}{_SIGNS}*|\w{{1,{LONGEST_UNBROKEN}}}{_SIGNS}*|{_SIGNS}+")
 
 
-def text_table(rows: Rows, *, indent: str = "  ") -> list[str]:
+# what stays of a last column, however narrow the terminal is
+_SHORTEST_END = 12
+
+
+def text_table(rows: Rows, *, indent: str = "  ", fit: bool = False) -> list[str]:
     """Align rows of text in columns; the first row is the heading.
+
+    Args:
+        rows: the rows.
+        indent: what each line begins with.
+        fit: whether to cut the last column where the terminal ends; without a terminal nothing is cut.
 
     Returns:
         One line for each row.
     """
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    columns = shutil.get_terminal_size((0, 0)).columns if fit else 0
+    if columns:
+        longest = max(_SHORTEST_END, columns - len(indent) - sum(width + 2 for width in widths[:-1]))
+        rows = [[*row[:-1], row[-1] if len(row[-1]) <= longest else f"{row[-1][: longest - 3]}..."] for row in rows]
     return [
         indent + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]

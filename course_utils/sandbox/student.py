@@ -25,7 +25,7 @@ from marshal import loads as read_code
 from os import _exit, getpid
 from typing import Any
 
-from course_utils.exercises.cell_line import cell_line
+from course_utils.exercises.cell_line import cell_line, error_text
 from course_utils.sandbox.described import DescribedReader, KeepingWriter
 from course_utils.sandbox.frames import Frame, FrameReader
 from course_utils.sandbox.values import ValueNotPlainError, Writer
@@ -172,7 +172,7 @@ class Student:
 def _describe(error: BaseException) -> dict[str, Any]:
     """Name an exception's classes, the nearest first, its text, and the line of a cell that it came from."""
     try:
-        text = str(error)[:2000]
+        text = error_text(error)[:2000]
     except Exception:  # the text is somebody else's code
         text = ""
     classes = [kind.__name__ for kind in type(error).__mro__]

@@ -3,8 +3,8 @@
 The theme brings a style sheet for every part that it could show, and a megabyte and a half of icons as a script; the
 pages show a few of either. When the build is finished, style rules whose classes occur on no page go; the dozen icons
 that the pages use come from style.css, and rules that draw others go; the index of all words loads on the page of
-results only, and figures when they are seen. The arrows of the table of contents get a name (WCAG 2.1, rule
-"summary-name" of axe-core). A notebook's button saves it, also where the server calls it JSON, which a browser would
+results only, figures when they are seen, and scripts after the text. The arrows of the table of contents get a name
+(WCAG 2.1, rule "summary-name" of axe-core). A notebook's button saves it, also where the server calls it JSON, which a browser would
 show.
 """
 
@@ -26,6 +26,9 @@ _ICON_TAG = re.compile(r"<(script|link)\b[^>]*fontawesome[^>]*>(</script>)?", re
 # what only the page of results needs
 _SEARCH_TAG = re.compile(r'<script src="[^"]*/?(searchtools|language_data|searchindex)\.js[^>]*></script>')
 RESULTS_PAGE = "search.html"
+# scripts do nothing before the page is read, so nobody has to wait for them; the settings are read by the page itself
+_WAITS = re.compile(r'<script src="(?![^"]*documentation_options)')
+_EARLY_TAG = re.compile(r'<link rel="preload" as="script"[^>]*>\n?')
 _SOURCE_LINK = re.compile(r'(<a href="[^"]*_sources/[^"]*") target="_blank"')
 # a picture that nobody has scrolled to is wanted on paper all the same
 LOADED_FOR_PAPER = """<script>
@@ -89,6 +92,7 @@ def lighten(page: str, *, searches: bool) -> str:
         searches: whether it shows results of a search.
     """
     page = _ICON_TAG.sub("", page)
+    page = _WAITS.sub(lambda tag: tag.group().replace("<script", "<script defer"), _EARLY_TAG.sub("", page))
     page = page if searches else _SEARCH_TAG.sub("", page)
     page = re.sub(r"<summary(?![^>]*aria-label)", '<summary aria-label="Show the pages of this part"', page)
     page = _SOURCE_LINK.sub(r"\1 download", page)

@@ -52,7 +52,7 @@ def test_errors_of_other_cells_are_named(tmp_path):
     """A cell that raises is named with its number and error; later cells still run."""
     result = run(tmp_path, "1 / 0", "def answer(): return 42", ("one",))
 
-    assert result.errors == ((1, "ZeroDivisionError: division by zero"),)
+    assert result.errors == ((1, "ZeroDivisionError: division by zero (line 1: 1 / 0)"),)
     assert result.passed
 
 

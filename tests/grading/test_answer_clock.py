@@ -79,4 +79,4 @@ def test_a_slow_answer_fails_its_own_check():
         (task,) = grader.grade(Submission("ada", {"numbers": slow})).tasks
 
     assert [check.passed for check in task.checks] == [True, False, True], task
-    assert (task.points, str(task.reason)) == (2, "wrong")
+    assert (task.points, str(task.reason)) == (2, "raised")

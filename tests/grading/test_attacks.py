@@ -66,13 +66,13 @@ def points(result):
 # what is attacked -> (the first task's cell, its points, its reason); the other four tasks are right
 FIRST_TASK = {
     "not written": ("def add(a, b):\n    raise NotImplementedError('task 90.1: write add')", 0, "wrong"),
-    "empty cell": ("", 0, "wrong"),
-    "syntax error": ("def add(a, b:", 0, "wrong"),
+    "empty cell": ("", 0, "raised"),
+    "syntax error": ("def add(a, b:", 0, "raised"),
     "half right": ("def add(a, b):\n    return 3", 1, "wrong"),
-    "sys.exit in the function": ("import sys\ndef add(a, b):\n    sys.exit(0)", 0, "wrong"),
+    "sys.exit in the function": ("import sys\ndef add(a, b):\n    sys.exit(0)", 0, "raised"),
     "sys.exit in the cell": (MINIMUM + "import sys\nsys.exit(0)", 2, "ok"),
-    "exit()": ("def add(a, b):\n    exit()", 0, "wrong"),
-    "raise SystemExit": ("raise SystemExit", 0, "wrong"),
+    "exit()": ("def add(a, b):\n    exit()", 0, "raised"),
+    "raise SystemExit": ("raise SystemExit", 0, "raised"),
     "os._exit in the cell": ("import os\nos._exit(0)", 0, "crashed"),
     "os._exit in the function": ("import os\ndef add(a, b):\n    os._exit(0)", 0, "crashed"),
     "segmentation fault": ("import ctypes\ndef add(a, b):\n    ctypes.string_at(0)", 0, "crashed"),
@@ -96,7 +96,7 @@ FIRST_TASK = {
         "timeout",
     ),
     "long C call": ("def add(a, b):\n    return len(str(3 ** 10 ** 9))", 0, "timeout"),
-    "input()": ("def add(a, b):\n    return int(input())", 0, "wrong"),
+    "input()": ("def add(a, b):\n    return int(input())", 0, "raised"),
     "the running check, read from the history": (
         """
         import re
@@ -106,7 +106,7 @@ FIRST_TASK = {
             return int(re.search(r"expected=(\\d+)", text).group(1))
         """,
         0,
-        "wrong",
+        "raised",
     ),
     "endless printing": ("def add(a, b):\n    while True:\n        print('x' * 1000)", 0, "output"),
     "one line of 100 MB": ("def add(a, b):\n    print('x' * 10 ** 8)\n    return a + b", 0, "output"),
@@ -173,9 +173,9 @@ FIRST_TASK = {
     "deep value": (
         "def add(a, b):\n    nest = []\n    for _ in range(100_000):\n        nest = [nest]\n    return nest",
         0,
-        "wrong",
+        "raised",
     ),
-    "value that contains itself": ("def add(a, b):\n    x = []\n    x.append(x)\n    return x", 0, "wrong"),
+    "value that contains itself": ("def add(a, b):\n    x = []\n    x.append(x)\n    return x", 0, "raised"),
     "fork bomb": ("import os\ndef add(a, b):\n    while True:\n        os.fork()", 0, "crashed"),
     "equal to everything": (
         """
@@ -225,7 +225,7 @@ FIRST_TASK = {
     "patched traceback": (
         "get_ipython().showtraceback = lambda *a, **k: None\ndef add(a, b):\n    raise ValueError",
         0,
-        "wrong",
+        "raised",
     ),
     "answers written into the line": (
         """
@@ -288,7 +288,7 @@ FIRST_TASK = {
         0,
         "tampered",
     ),
-    "recursion": ("def add(a, b):\n    return add(a, b)", 0, "wrong"),
+    "recursion": ("def add(a, b):\n    return add(a, b)", 0, "raised"),
     "an exception that cannot be shown": (
         """
         class Odd(Exception):
@@ -298,7 +298,7 @@ FIRST_TASK = {
             raise Odd
         """,
         0,
-        "wrong",
+        "raised",
     ),
     "a warning": ("import warnings\ndef add(a, b):\n    warnings.warn('old')\n    return a + b", 2, "ok"),
     "text on stderr": ("import sys\ndef add(a, b):\n    print('hm', file=sys.stderr)\n    return a + b", 2, "ok"),
@@ -349,7 +349,7 @@ def test_an_error_without_form(grader):
         """,
     )
 
-    assert str(result.tasks[0].reason) in ("wrong", "tampered"), result
+    assert str(result.tasks[0].reason) in ("wrong", "raised", "tampered"), result
     assert str(result.reason) != "sandbox"
 
 

@@ -114,7 +114,7 @@ def shout(text):
 """
 ROWS = {
     "right": Row(RIGHT.encode(), 10, "ok"),
-    "untouched": Row(unsolved(lambda content: None), 0, "wrong"),
+    "untouched": Row(unsolved(lambda content: None), 0, "raised"),
     "one-wrong": Row(with_code(2, "def square(x):\n    return 9"), 9, "wrong"),
     "kernel-dies-late": Row(with_code(5, EXIT), 8, "crashed"),
     "kernel-dies-early": Row(with_code(1, "import os\nos._exit(0)"), 8, "crashed"),
@@ -131,14 +131,14 @@ ROWS = {
     ),
     "reads-files": Row(with_code(5, HIDDEN_FILES), 10, "ok"),
     "skip-execution": Row(
-        unsolved(lambda c: [x["metadata"].update(tags=["skip-execution"]) for x in checks(c)]), 0, "wrong"
+        unsolved(lambda c: [x["metadata"].update(tags=["skip-execution"]) for x in checks(c)]), 0, "raised"
     ),
     "raises-exception": Row(every_cell(tags=["raises-exception", "skip-execution"]), 10, "ok"),
     "checks-deleted": Row(changed(lambda c: drop(c, lambda cell: cell["id"].endswith("-check"))), 10, "ok"),
     "one-check-deleted": Row(changed(lambda c: drop(c, lambda cell: cell["id"] == "ex90-task2-check")), 10, "ok"),
-    "checks-rewritten": Row(unsolved(lambda c: [x.update(source="2.0") for x in checks(c)]), 0, "wrong"),
+    "checks-rewritten": Row(unsolved(lambda c: [x.update(source="2.0") for x in checks(c)]), 0, "raised"),
     "points-raised": Row(
-        unsolved(lambda c: [x["metadata"]["nbgrader"].update(points=100) for x in checks(c)]), 0, "wrong"
+        unsolved(lambda c: [x["metadata"]["nbgrader"].update(points=100) for x in checks(c)]), 0, "raised"
     ),
     "checks-to-text": Row(changed(lambda c: [x.update(cell_type="markdown") for x in checks(c)]), 10, "ok"),
     "check-duplicated": Row(changed(lambda c: c["cells"].insert(3, copy.deepcopy(checks(c)[0]))), 10, "ok"),

@@ -1,5 +1,7 @@
 """From the student's cell to the page and the report: which line raised, and which task ran out of time."""
 
+from dataclasses import replace
+
 import pytest
 from support import small_exercise
 from support.sandbox_here import needs_sandbox
@@ -38,7 +40,21 @@ def test_the_line_is_on_the_page_and_in_the_report(result):
     for said in ("line 3: return c + undefined_name", "line 1: def square(x)", "line 2: words = 1 / 0"):
         assert said in page
     assert "could not read the cell" in page
-    assert "line 1: def square(x)" in message_of(result) or result.reason is not Reason.WRONG
+    assert "ipython-input" not in page  # a file that nobody has
+    assert [task.reason for task in (raised, syntax, cell)] == [Reason.RAISED] * 3
+    said = message_of(replace(result, reason=Reason.RAISED))
+    assert "NameError" in said
+    assert "line 3: return c + undefined_name" in said
+
+
+def test_an_error_of_a_hidden_check_is_not_told():
+    """Where only hidden checks got an error, the message says nothing that they could have given the code."""
+    code = "def shout(text):\n    if text != 'hey':\n        raise ValueError(text)\n    return text.upper()"
+    with Grader(small_exercise.assignment(), Limits(task_s=20)) as grader:
+        task = grader.grade(small_exercise.submission({"ex90-task5": code})).tasks[-1]
+
+    assert task.reason is Reason.WRONG
+    assert task.message == ""
 
 
 def test_a_timeout_names_the_task(result):

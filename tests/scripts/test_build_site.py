@@ -203,6 +203,21 @@ def test_no_page_is_missing(site):
     assert {*pages_of(site)} == documents | lessons | exercises | made | {"CONTRIBUTING.html", "benchmarks/README.html"}
 
 
+def test_text_is_shown_before_scripts_are_there(site):
+    """Before its text a page needs style sheets and the site's settings; every other script waits."""
+    trouble = {}
+    for name in found(pages_of(site)):
+        page = (site / name).read_text(encoding="utf-8")
+        tags = re.findall(r'<script\b[^>]*\bsrc="(?:[^"?]*/)?([^"?/]+)[^>]*>', page)
+        waiting = re.findall(r'<script\b(?=[^>]*\bdefer\b)[^>]*\bsrc="(?:[^"?]*/)?([^"?/]+)[^>]*>', page)
+        early = re.findall(r"<link\b[^>]*\bpreload\b[^>]*>", page)
+        assert "sphinx-book-theme.js" in tags
+        seen = sorted({*tags} - {*waiting, "documentation_options.js"}) + early
+        trouble |= {name: seen} if seen else {}
+
+    assert trouble == {}
+
+
 # the lines of code that a reader has to scroll to, by their beginning
 SCROLLED = """[...document.querySelectorAll('.bd-content pre')]
     .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent.slice(0, 60))"""

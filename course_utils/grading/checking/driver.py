@@ -27,6 +27,7 @@ from course_utils.sandbox.connection import StudentGone
 
 LONGEST_TITLE = 80
 LONGEST_TEXT = 2000
+LONGEST_MESSAGE = 400
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class _CheckCell:
     session: Session
     results: list[CheckResult] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
+    raised: str = ""
     begin: float = field(default_factory=time.monotonic)
     task: checks.Task | None = None
     value: Any = None
@@ -80,6 +82,8 @@ class _CheckCell:
         """Keep the outcome of a check of a `Task`."""
         self.session.clock.stop()
         self.task = task
+        if outcome.failure is Failure.RAISED and not self.hidden and all(result.passed for result in self.results):
+            self.raised = outcome.yours[:LONGEST_MESSAGE]
         self.failures += [outcome.failure] if outcome.failure is not None else []
         self.add(outcome.title, outcome.passed, outcome.yours, outcome.expected)
 
@@ -176,10 +180,10 @@ def _explain(cell: _CheckCell, student_ids: tuple[str, ...]) -> tuple[Reason, st
         if error is not None:
             where = getattr(error, "cell_line", "")
             told = f"your cell raised {type(error).__name__}: {str(error)[:200]}"
-            return Reason.WRONG, f"{told} ({where})" if where else told
+            return Reason.RAISED, f"{told} ({where})" if where else told
     if set(cell.failures) == {Failure.NOT_WRITTEN}:
         return Reason.WRONG, "not written yet"
-    return Reason.WRONG, ""
+    return (Reason.RAISED, f"an error instead of an answer: {cell.raised}") if cell.raised else (Reason.WRONG, "")
 
 
 def _error_kind(cell: _CheckCell) -> str:
@@ -197,7 +201,7 @@ def _result(cell: _CheckCell, points: float, reason: Reason, message: str, print
         max_points=part.points,
         reason=reason,
         message=message,
-        error=_error_kind(cell) if reason is Reason.WRONG else "",
+        error=_error_kind(cell) if reason is Reason.RAISED else "",
         checks=tuple(cell.results),
         printed=printed,
         hint="" if reason is Reason.OK else part.hint,
@@ -212,7 +216,8 @@ def _shows_values(task: TaskResult) -> bool:
 
 def _without_values(task: TaskResult) -> TaskResult:
     """Return a result without what the student's process chose to show."""
-    return replace(task, printed="", checks=tuple(replace(check, yours="") for check in task.checks))
+    message = "" if task.reason is Reason.RAISED else task.message
+    return replace(task, printed="", message=message, checks=tuple(replace(check, yours="") for check in task.checks))
 
 
 def run_all(session: Session) -> tuple[tuple[TaskResult, ...], Reason]:

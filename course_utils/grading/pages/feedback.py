@@ -52,6 +52,7 @@ class _TaskOnPage:
     points: str
     max_points: str
     passed: bool
+    written: bool
     words: ReasonText
     message: str
     advice: str
@@ -71,6 +72,7 @@ def _task(task: TaskResult, longest: int) -> _TaskOnPage:
         points=points_text(task.counted_points),
         max_points=points_text(task.max_points),
         passed=task.reason is Reason.OK,
+        written=task.reason is not Reason.UNWRITTEN,
         words=WORDS[task.reason],
         message=task.message,
         advice=ERROR_ADVICE.get(task.error, WORDS[task.reason].next_step),

@@ -29,6 +29,11 @@ WORDS = {
         "The code ran, and at least one check did not pass.",
         "Compare yours with what was expected, then run the check cell again in the notebook.",
     ),
+    Reason.RAISED: ReasonText(
+        "an error",
+        "An error came where an answer was expected.",
+        "Look at the line that is named; restart the kernel and run all cells to see the same error in the notebook.",
+    ),
     Reason.TIMEOUT: ReasonText(
         "too slow",
         "The code ran past its time limit and was stopped.",

@@ -22,6 +22,7 @@ from course_utils.grading.running.report import csv_text, report_rows, short_row
 from course_utils.grading.running.store import forget_result, load_result, store_result, write_text
 from course_utils.grading.running.worker import ENGINE
 from course_utils.grading.sinks import Sinks
+from course_utils.reporting.progress_bar import BAR
 from course_utils.reporting.results import TableResult
 from course_utils.reporting.tables import text_table
 
@@ -105,7 +106,7 @@ class Batch(TableResult):
         return short_rows(self.results, self.waiting)
 
     def __str__(self) -> str:
-        lines = text_table(self.rows(), indent="")
+        lines = text_table(self.rows(), indent="", fit=True)
         return "\n".join([*lines, self.title(), *(f"! {warning}" for warning in self.warnings)])
 
 
@@ -244,7 +245,7 @@ def _answers(executor: Executor, jobs: Sequence[Job], *, progress: bool) -> Gene
     quiet = not (progress and sys.stderr.isatty())
     with (
         closing(executor.run(jobs)) as answers,
-        tqdm(total=len(jobs), unit="submission", file=sys.stderr, disable=quiet, leave=False) as bar,
+        tqdm(total=len(jobs), bar_format=BAR, file=sys.stderr, disable=quiet, leave=False) as bar,
     ):
         for answer in answers:
             bar.update()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 
 from course_utils.grading.result import Reason, SubmissionResult
@@ -58,9 +59,18 @@ def _plain(value: str | float) -> str | float:
     return f"'{line}" if value.startswith(_FORMULA) or line.startswith(_FORMULA) else line
 
 
+def short_name(grade_id: str) -> str:
+    """Return the name of a column in a terminal.
+
+    >>> short_name("ex04-task1-check")
+    'task1'
+    """
+    return re.sub(r"^ex\d\d-(?=.)", "", grade_id.removesuffix("-check"))
+
+
 def short_rows(results: Sequence[SubmissionResult], waiting: Sequence[str] = ()) -> list[list[str]]:
     """Make the rows of a table for a terminal: points out of points, and the beginning of each message."""
-    names = [task.grade_id.removesuffix("-check") for task in results[0].tasks] if results else []
+    names = [short_name(task.grade_id) for task in results[0].tasks] if results else []
     rows = [["student", *names, "total", "reason", "message"]]
     for result in results:
         by_id = {task.grade_id: task for task in result.tasks}

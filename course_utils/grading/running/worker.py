@@ -144,14 +144,15 @@ def model_warnings(model: SubmissionResult) -> tuple[str, ...]:
 
 def mark_unwritten(result: SubmissionResult, submission: Submission, assignment: Assignment) -> SubmissionResult:
     """Return a result in which failed tasks whose cells are as they were handed out have the reason "unwritten"."""
+    failed = (Reason.WRONG, Reason.RAISED)
     untouched = set(submission.untouched)
     ids = {check.grade_id: set(assignment.ids_for(check)) for check in assignment.checks}
     tasks = tuple(
         replace(task, reason=Reason.UNWRITTEN, message="")
-        if task.reason is Reason.WRONG and ids[task.grade_id] and ids[task.grade_id] <= untouched
+        if task.reason in failed and ids[task.grade_id] and ids[task.grade_id] <= untouched
         else task
         for task in result.tasks
     )
-    if result.reason is not Reason.WRONG:
+    if result.reason not in failed:
         return replace(result, tasks=tasks)
     return replace(result, tasks=tasks, reason=weightiest([task.reason for task in tasks]))
