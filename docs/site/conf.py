@@ -46,8 +46,6 @@ repository = Repository(os.environ.get("SITE_REPOSITORY", ""))
 
 html_theme = "sphinx_book_theme"
 html_theme_options = {
-    # the first page has it too, though its title does not repeat it
-    "logo": {"text": project},
     "use_download_button": True,
     "use_fullscreen_button": False,
     # no author, no date: the course names neither

@@ -4,8 +4,8 @@ The theme brings a style sheet for every part that it could show, and a megabyte
 pages show a few of either. When the build is finished, style rules whose classes occur on no page go; the dozen icons
 that the pages use come from style.css, and rules that draw others go; the index of all words loads on the page of
 results only, figures when they are seen, and scripts after the text. The arrows of the table of contents get a name
-(WCAG 2.1, rule "summary-name" of axe-core). A notebook's button saves it, also where the server calls it JSON, which a browser would
-show.
+(WCAG 2.1, rule "summary-name" of axe-core). A notebook's button saves it, also where the server calls it JSON, which a
+browser would show.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ def lighten(page: str, *, searches: bool) -> str:
         searches: whether it shows results of a search.
     """
     page = _ICON_TAG.sub("", page)
-    page = _WAITS.sub(lambda tag: tag.group().replace("<script", "<script defer"), _EARLY_TAG.sub("", page))
     page = page if searches else _SEARCH_TAG.sub("", page)
+    page = _WAITS.sub(lambda tag: tag.group().replace("<script", "<script defer"), _EARLY_TAG.sub("", page))
     page = re.sub(r"<summary(?![^>]*aria-label)", '<summary aria-label="Show the pages of this part"', page)
     page = _SOURCE_LINK.sub(r"\1 download", page)
     page, pictures = re.subn(r"<img (?![^>]*loading=)", '<img loading="lazy" ', page)
