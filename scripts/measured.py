@@ -12,10 +12,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from course_utils.benchmarking.contribution import added, objections, private
+from course_utils.benchmarking.contribution import added, copied, objections, private
 from course_utils.benchmarking.document import BenchDocument, DocumentError, read_document
 from course_utils.benchmarking.measurement import Comparison, Timing
 from course_utils.reporting.units import format_duration
@@ -25,8 +25,13 @@ MEASURED = ROOT / "measured"
 LARGEST_BYTES = 2**20
 
 
-def examine(path: Path) -> tuple[BenchDocument | None, tuple[str, ...]]:
-    """Read one file; return its document, where it is one, and the reasons to refuse it."""
+def examine(path: Path, others: Mapping[Path, BenchDocument]) -> tuple[BenchDocument | None, tuple[str, ...]]:
+    """Read one file; return its document, where it is one, and the reasons to refuse it.
+
+    Args:
+        path: the file.
+        others: documents that were there before, by file; their readings are theirs.
+    """
     try:
         if path.stat().st_size > LARGEST_BYTES:
             return None, (f"it has more than {LARGEST_BYTES // 2**20} MiB, thirty times what a sweep needs",)
@@ -39,12 +44,33 @@ def examine(path: Path) -> tuple[BenchDocument | None, tuple[str, ...]]:
     data = json.loads(text)
     extra = sorted(set(added(data, json.loads(document.to_json()))))
     unknown = [f"{name!r} is nothing that `course bench` writes; take it out" for name in extra]
-    return document, tuple(dict.fromkeys([*unknown, *objections(document, path.name), *private(data)]))
+    taken = [
+        f"{', '.join(times)}: every reading is one of {file.name}, and no two runs have the same"
+        for file, other in others.items()
+        if (times := copied(document, other))
+    ]
+    return document, tuple(dict.fromkeys([*unknown, *objections(document, path.name), *private(data), *taken]))
+
+
+def examine_all(paths: Sequence[Path]) -> dict[Path, tuple[BenchDocument | None, tuple[str, ...]]]:
+    """Read files one after the other: readings belong to the fit file of measured/ that has them, else to the first."""
+    shared = _kept_here() if any(path.resolve().parent != MEASURED.resolve() for path in paths) else {}
+    found: dict[Path, tuple[BenchDocument | None, tuple[str, ...]]] = {}
+    for path in paths:
+        before = {file: document for file, (document, why) in found.items() if document is not None and not why}
+        elsewhere = {file: document for file, document in shared.items() if file.resolve() != path.resolve()}
+        found[path] = examine(path, elsewhere | before)
+    return found
+
+
+def _kept_here() -> dict[Path, BenchDocument]:
+    looked_at = {path: examine(path, {}) for path in sorted(MEASURED.glob("*.json"))}
+    return {path: document for path, (document, why) in looked_at.items() if document is not None and not why}
 
 
 def fit_documents(folder: Path) -> list[BenchDocument]:
     """Return what the files of a folder say, in the order of their names; without those that are refused."""
-    looked_at = (examine(path) for path in sorted(folder.glob("*.json")))
+    looked_at = examine_all(sorted(folder.glob("*.json"))).values()
     return [document for document, reasons in looked_at if document is not None and not reasons]
 
 
@@ -118,8 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"there is no file in {MEASURED}", file=sys.stderr)
         return 2
     documents, refused = [], False
-    for path in files:
-        document, reasons = examine(path)
+    for path, (document, reasons) in examine_all(files).items():
         refused = refused or bool(reasons)
         if document is not None and not reasons:
             documents.append(document)

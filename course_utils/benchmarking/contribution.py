@@ -21,6 +21,8 @@ from course_utils.doctor.requirements import course_bounds
 REQUIRED = ("system", "torch_version", "python", "cores", "ram_bytes", "probes")
 # above the core count of every Apple GPU (80 in the M3 Ultra, Apple's specifications)
 MOST_GPU_CORES = 128
+# beyond every machine that torch runs on: four processors of 192 cores with two threads each, and 64 TiB
+MOST = {"cores": 2**11, "ram_bytes": 2**46}
 # what `course bench` writes of a machine and of its own settings; whatever else stands there may name somebody
 MACHINE = (*REQUIRED, "build", "chip", "threads", "power_source", "thermal_state")
 SETTINGS = ("only", "mode", "batch", "sweep", "max_time_s")
@@ -86,6 +88,7 @@ def _objections(document: BenchDocument, name: str) -> Iterator[str]:
     if not document.comparisons:
         yield "it holds no measurement"
     yield from _release(str(machine["torch_version"]))
+    yield from _python(str(machine["python"]))
     yield from _battery(document)
     timings = [timing for comparison in document.comparisons for timing in comparison.timings]
     yield from _devices(document, timings)
@@ -97,9 +100,9 @@ def _form(document: BenchDocument) -> Iterator[str]:
     """Return what `course bench` does not write: other names, values of another kind, text that is markup."""
     for part, known in ((document.machine, MACHINE), (document.settings, SETTINGS)):
         yield from (f"{key!r} is nothing that `course bench` writes; take it out" for key in part if key not in known)
-    for key in ("cores", "ram_bytes"):
+    for key, most in MOST.items():
         value = document.machine.get(key)
-        if value is not None and (type(value) is not int or not 0 < value < 2**50):
+        if value is not None and (type(value) is not int or not 0 < value <= most):
             yield f"the machine's {key} is {value!r}, which no machine has"
     for key in ("system", "torch_version", "python", "build", "chip", "power_source", "thermal_state"):
         value = document.machine.get(key)
@@ -131,6 +134,28 @@ def _release(version: str) -> Iterator[str]:
         yield f"torch {version} is not a release, so nobody else can have the same one"
     elif not exactly(version).at_least(bounds.torch_from) or exactly(version).at_least(bounds.torch_below):
         yield f"torch {version} is not among those that this course runs with ({bounds.torch_requirement})"
+
+
+def _python(version: str) -> Iterator[str]:
+    bounds, line = course_bounds(), re.match(r"\d+\.\d+(?=\.\d)", version)
+    oldest, newest = exactly(bounds.python_from).line, exactly(bounds.python_to).line
+    if line is None or not oldest <= exactly(line[0]).line <= newest:
+        known = f"{bounds.python_from} to {bounds.python_to}"
+        yield f"Python {version} is not among those that this course runs with ({known})"
+
+
+def copied(document: BenchDocument, other: BenchDocument) -> tuple[str, ...]:
+    """Return which times of a document have the very readings that stand in another one.
+
+    A clock shows nanoseconds, so no two runs have the same readings one after the other.
+    """
+    theirs = {timing.times_s for comparison in other.comparisons for timing in comparison.timings}
+    return tuple(
+        f"{timing.label} on {timing.device}"
+        for comparison in document.comparisons
+        for timing in comparison.timings
+        if len(timing.times_s) > 1 and timing.times_s in theirs
+    )
 
 
 def private(given: Any) -> Iterator[str]:

@@ -1,9 +1,10 @@
 """measured/: every file in it is fit, what is sent is refused with every reason, and a good one is on the page."""
 
 import json
+from dataclasses import replace
 
 import pytest
-from support.described_documents import described
+from support.described_documents import described, product
 
 from scripts import measured
 from scripts.measured import crossing, main, page
@@ -58,6 +59,27 @@ def test_an_address_in_what_is_not_read_is_refused(tmp_path, capsys):
 
     assert main([str(path)]) == 1
     assert "some@body.org" in capsys.readouterr().err
+
+
+def test_another_reader_s_readings_are_refused(tmp_path, monkeypatch, capsys):
+    """Readings that stand in a file of measured/ are that machine's, whatever else the second file says."""
+    theirs = tmp_path / "measured" / "apple_m4_16gb_torch_2.14.1.json"
+    mine = tmp_path / "apple_m4_24gb_torch_2.14.1.json"
+    theirs.parent.mkdir()
+    monkeypatch.setattr(measured, "MEASURED", theirs.parent)
+    theirs.write_text(described().to_json(), encoding="utf-8")
+    own = described(comparisons=(product(64, 3.1e-5, 3.1e-4),))
+    copy = described({"ram_bytes": 24 * 2**30}, comparisons=(*own.comparisons, described().comparisons[2]))
+    codes = []
+    for document in (replace(copy, comparisons=own.comparisons), copy):
+        mine.write_text(document.to_json(), encoding="utf-8")
+        codes.append(main([str(mine)]))
+    said = capsys.readouterr().err
+
+    assert codes == [0, 1], said
+    assert "Matrix product 1024x1024 on cpu" in said
+    assert theirs.name in said
+    assert "64x64" not in said
 
 
 def test_every_file_that_was_shared_is_fit():
