@@ -190,75 +190,84 @@ def make_batches(lengths, most_tokens):
 """,
     },
     "ex09-task4": {
-        "a list, then a set": """
-def activation_bytes(model, x):
-    kept = []
-    def pack(t):
-        kept.append(t)
-        return t
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
-        out = model(x)
-    params = {p.untyped_storage().data_ptr() for p in model.parameters()}
-    storages = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in kept}
-    return sum(n for ptr, n in storages.items() if ptr not in params)
+        "a set of places": """
+def estimate_kept(layers, rows, width):
+    widths, grads, places = [width], [False], set()
+    for place, layer in enumerate(layers):
+        linear = isinstance(layer, nn.Linear)
+        widths.append(layer.out_features if linear else widths[-1])
+        grads.append(grads[-1] or any(p.requires_grad for p in layer.parameters()))
+        if linear and layer.weight.requires_grad or isinstance(layer, nn.GELU) and grads[place]:
+            places.add(place)
+        if isinstance(layer, nn.ReLU) and grads[place]:
+            places.add(place + 1)
+    return 4 * rows * sum(widths[place] for place in places)
 """,
-        "a class for the hooks": """
-def activation_bytes(model, x):
-    class Book:
-        def __init__(self, skip):
-            self.skip, self.seen, self.total = set(skip), set(), 0
-        def __call__(self, t):
-            s = t.untyped_storage()
-            address = s.data_ptr()
-            if address not in self.skip and address not in self.seen:
-                self.seen.add(address)
-                self.total += s.nbytes()
-            return t
-    book = Book(p.untyped_storage().data_ptr() for p in model.parameters())
-    with torch.autograd.graph.saved_tensors_hooks(book, lambda t: t):
-        y = model(x)
-    return book.total
+        "one flag for each tensor": """
+def estimate_kept(layers, rows, width):
+    total, kept, wants = 0, False, False  # kept: is the tensor in front of the layer counted?
+    for layer in layers:
+        size = rows * width * 4
+        if type(layer) is nn.Linear:
+            if layer.weight.requires_grad and not kept:
+                total += size
+            wants |= any(p.requires_grad for p in layer.parameters())
+            width, kept = layer.out_features, False
+        elif type(layer) is nn.GELU:
+            total += size if wants and not kept else 0
+            kept = False
+        else:
+            kept = wants
+            total += size if wants else 0
+    return total
 """,
-        "size of the storage": """
-def activation_bytes(model, x):
-    skip = [p.untyped_storage().data_ptr() for p in model.parameters()]
-    found = {}
-    keep = []
+        "on the device meta": """
+def estimate_kept(layers, rows, width):
+    import copy
+    own, saved = set(), {}
     def pack(tensor):
-        keep.append(tensor)
-        storage = tensor.untyped_storage()
-        found.setdefault(storage.data_ptr(), storage.size())
+        saved[tensor.untyped_storage()._cdata] = tensor
         return tensor
-    def unpack(tensor):
-        return tensor
-    with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
-        model(x)
-    return sum(size for address, size in found.items() if address not in skip)
+    layers = [copy.deepcopy(layer).to("meta") for layer in layers]
+    for layer in layers:
+        own |= {parameter.untyped_storage()._cdata for parameter in layer.parameters()}
+    value = torch.empty(rows, width, device="meta")
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        for layer in layers:
+            value = layer(value)
+    return sum(t.untyped_storage().nbytes() for key, t in saved.items() if key not in own)
 """,
-        "parameters taken out at the end": """
-def activation_bytes(model, x):
-    sizes = {}
-    def pack(t):
-        sizes[t.untyped_storage().data_ptr()] = len(t.untyped_storage())
-        return t
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
-        y = model(x)
-    for p in model.parameters():
-        sizes.pop(p.untyped_storage().data_ptr(), None)
-    return sum(sizes.values())
+        "match": """
+def estimate_kept(layers, rows, width):
+    from torch.nn import GELU, Linear, ReLU
+    needed, bytes_of = False, {}
+    for index, layer in enumerate(layers):
+        match layer:
+            case Linear():
+                if layer.weight.requires_grad:
+                    bytes_of[index] = rows * width * 4
+                needed = needed or layer.weight.requires_grad
+                needed = needed or (layer.bias is not None and layer.bias.requires_grad)
+                width = layer.out_features
+            case ReLU() if needed:
+                bytes_of[index + 1] = rows * width * 4
+            case GELU() if needed:
+                bytes_of[index] = rows * width * 4
+    return sum(bytes_of.values())
 """,
-        "grad mode on": """
-def activation_bytes(model, x):
-    weights = {p.untyped_storage()._cdata for p in model.parameters()}
-    seen, kept = {}, []
-    def pack(t):
-        if t.untyped_storage()._cdata not in weights:
-            kept.append(t)
-            seen[t.untyped_storage().data_ptr()] = t.untyped_storage().nbytes()
-        return t
-    with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
-        output = model(x)
-    return sum(seen.values())
+        "recursion": """
+def estimate_kept(layers, rows, width):
+    def places(rest, number, width, needs):
+        if not rest:
+            return {}
+        layer, *rest = rest
+        if isinstance(layer, nn.Linear):
+            mine = {number: width} if layer.weight.requires_grad else {}
+            trained = [p.requires_grad for p in layer.parameters()]
+            return mine | places(rest, number + 1, layer.out_features, needs or any(trained))
+        mine = {number + isinstance(layer, nn.ReLU): width} if needs else {}
+        return mine | places(rest, number + 1, width, needs)
+    return rows * 4 * sum(places(layers, 0, width, False).values())
 """,
     },
     "ex09-task5": {

@@ -321,100 +321,175 @@ def make_batches(lengths, most_tokens):
 """,
     },
     "ex09-task4": {
-        "parameters counted": """
-def activation_bytes(model, x):
-    saved = {}
-    def pack(tensor):
-        saved[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
-        return tensor
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        output = model(x)
-    return sum(saved.values())
+        "every layer's output": """
+def estimate_kept(layers, rows, width):
+    total = 0
+    for layer in layers:
+        width = layer.out_features if isinstance(layer, nn.Linear) else width
+        total += 4 * rows * width
+    return total
 """,
-        "every tensor counted": """
-def activation_bytes(model, x):
-    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-    saved = []
-    def pack(tensor):
-        if tensor.untyped_storage().data_ptr() not in own:
-            saved.append(tensor.untyped_storage().nbytes())
-        return tensor
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        output = model(x)
-    return sum(saved)
+        "every layer's input": """
+def estimate_kept(layers, rows, width):
+    total = 0
+    for layer in layers:
+        total += 4 * rows * width
+        width = layer.out_features if isinstance(layer, nn.Linear) else width
+    return total
+""",
+        "what two layers keep is counted twice": """
+def estimate_kept(layers, rows, width):
+    needs, total = False, 0
+    for layer in layers:
+        if isinstance(layer, nn.Linear):
+            total += 4 * rows * width if layer.weight.requires_grad else 0
+            needs = needs or layer.weight.requires_grad or layer.bias.requires_grad
+            width = layer.out_features
+        elif needs:
+            total += 4 * rows * width
+    return total
+""",
+        "frozen layers keep their input": """
+def estimate_kept(layers, rows, width):
+    needs, kept = False, {}
+    for number, layer in enumerate(layers):
+        if isinstance(layer, nn.Linear):
+            kept[number] = 4 * rows * width
+            needs = needs or layer.weight.requires_grad or layer.bias.requires_grad
+            width = layer.out_features
+        elif needs:
+            kept[number if isinstance(layer, nn.GELU) else number + 1] = 4 * rows * width
+    return sum(kept.values())
+""",
+        "a trained bias keeps the input": """
+def estimate_kept(layers, rows, width):
+    needs, kept = False, {}
+    for number, layer in enumerate(layers):
+        if isinstance(layer, nn.Linear):
+            if layer.weight.requires_grad or layer.bias.requires_grad:
+                kept[number] = 4 * rows * width
+            needs = needs or layer.weight.requires_grad or layer.bias.requires_grad
+            width = layer.out_features
+        elif needs:
+            kept[number if isinstance(layer, nn.GELU) else number + 1] = 4 * rows * width
+    return sum(kept.values())
+""",
+        "activations keep always": """
+def estimate_kept(layers, rows, width):
+    needs, kept = False, {}
+    for number, layer in enumerate(layers):
+        if isinstance(layer, nn.Linear):
+            if layer.weight.requires_grad:
+                kept[number] = 4 * rows * width
+            needs = needs or layer.weight.requires_grad or layer.bias.requires_grad
+            width = layer.out_features
+        else:
+            kept[number if isinstance(layer, nn.GELU) else number + 1] = 4 * rows * width
+    return sum(kept.values())
+""",
+        "a frozen layer ends the need": """
+def estimate_kept(layers, rows, width):
+    needs, kept = False, {}
+    for number, layer in enumerate(layers):
+        if isinstance(layer, nn.Linear):
+            if layer.weight.requires_grad:
+                kept[number] = 4 * rows * width
+            needs = layer.weight.requires_grad or layer.bias.requires_grad
+            width = layer.out_features
+        elif needs:
+            kept[number if isinstance(layer, nn.GELU) else number + 1] = 4 * rows * width
+    return sum(kept.values())
+""",
+        "a bias asks for no gradient": """
+def estimate_kept(layers, rows, width):
+    needs, kept = False, {}
+    for number, layer in enumerate(layers):
+        if isinstance(layer, nn.Linear):
+            if layer.weight.requires_grad:
+                kept[number] = 4 * rows * width
+            needs = needs or layer.weight.requires_grad
+            width = layer.out_features
+        elif needs:
+            kept[number if isinstance(layer, nn.GELU) else number + 1] = 4 * rows * width
+    return sum(kept.values())
+""",
+        "GELU keeps its output": """
+def estimate_kept(layers, rows, width):
+    needs, kept = False, {}
+    for number, layer in enumerate(layers):
+        if isinstance(layer, nn.Linear):
+            if layer.weight.requires_grad:
+                kept[number] = 4 * rows * width
+            needs = needs or layer.weight.requires_grad or layer.bias.requires_grad
+            width = layer.out_features
+        elif needs:
+            kept[number + 1] = 4 * rows * width
+    return sum(kept.values())
+""",
+        "ReLU keeps its input": """
+def estimate_kept(layers, rows, width):
+    needs, kept = False, {}
+    for number, layer in enumerate(layers):
+        if isinstance(layer, nn.Linear):
+            if layer.weight.requires_grad:
+                kept[number] = 4 * rows * width
+            needs = needs or layer.weight.requires_grad or layer.bias.requires_grad
+            width = layer.out_features
+        elif needs:
+            kept[number] = 4 * rows * width
+    return sum(kept.values())
 """,
         "numbers instead of bytes": """
-def activation_bytes(model, x):
-    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-    saved = {}
-    def pack(tensor):
-        if tensor.untyped_storage().data_ptr() not in own:
-            saved[tensor.untyped_storage().data_ptr()] = tensor.numel()
-        return tensor
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        output = model(x)
-    return sum(saved.values())
+def estimate_kept(layers, rows, width):
+    needs, kept = False, {}
+    for number, layer in enumerate(layers):
+        if isinstance(layer, nn.Linear):
+            if layer.weight.requires_grad:
+                kept[number] = rows * width
+            needs = needs or layer.weight.requires_grad or layer.bias.requires_grad
+            width = layer.out_features
+        elif needs:
+            kept[number if isinstance(layer, nn.GELU) else number + 1] = rows * width
+    return sum(kept.values())
 """,
-        "only the output": """
-def activation_bytes(model, x):
-    output = model(x)
-    return output.numel() * output.element_size()
+        "a linear layer keeps its output": """
+def estimate_kept(layers, rows, width):
+    needs, kept = False, {}
+    for number, layer in enumerate(layers):
+        if isinstance(layer, nn.Linear):
+            if layer.weight.requires_grad:
+                kept[number + 1] = 4 * rows * layer.out_features
+            needs = needs or layer.weight.requires_grad or layer.bias.requires_grad
+            width = layer.out_features
+        elif needs:
+            kept[number if isinstance(layer, nn.GELU) else number + 1] = 4 * rows * width
+    return sum(kept.values())
 """,
-        "leaf tensors are left out": """
-def activation_bytes(model, x):
-    saved = {}
-    def pack(tensor):
-        if not tensor.is_leaf:
-            saved[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
-        return tensor
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        output = model(x)
-    return sum(saved.values())
+        "a linear layer keeps its input if that needs a gradient": """
+def estimate_kept(layers, rows, width):
+    needs, kept = False, {}
+    for number, layer in enumerate(layers):
+        if isinstance(layer, nn.Linear):
+            if layer.weight.requires_grad or needs:
+                kept[number] = 4 * rows * width
+            needs = needs or layer.weight.requires_grad or layer.bias.requires_grad
+            width = layer.out_features
+        elif needs:
+            kept[number if isinstance(layer, nn.GELU) else number + 1] = 4 * rows * width
+    return sum(kept.values())
 """,
-        "parameters known by identity": """
-def activation_bytes(model, x):
-    own = {id(parameter) for parameter in model.parameters()}
-    saved = {}
-    def pack(tensor):
-        if id(tensor) not in own:
-            saved[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
-        return tensor
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        output = model(x)
-    return sum(saved.values())
-""",
-        "outputs of all layers": """
-def activation_bytes(model, x):
-    total, handles = [], []
-    for module in model.modules():
-        if not list(module.children()):
-            handles.append(module.register_forward_hook(lambda m, i, o: total.append(o.nbytes)))
-    model(x)
-    for handle in handles:
-        handle.remove()
-    return sum(total)
-""",
-        "without gradients": """
-def activation_bytes(model, x):
-    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-    saved = {}
-    def pack(tensor):
-        if tensor.untyped_storage().data_ptr() not in own:
-            saved[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
-        return tensor
-    with torch.no_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        output = model(x)
-    return sum(saved.values())
-""",
-        "the size of all parameters is subtracted": """
-def activation_bytes(model, x):
-    saved = {}
-    def pack(tensor):
-        saved[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
-        return tensor
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        output = model(x)
-    return sum(saved.values()) - sum(p.nbytes for p in model.parameters())
+        "the weights are counted": """
+def estimate_kept(layers, rows, width):
+    needs, kept = False, {}
+    for number, layer in enumerate(layers):
+        if isinstance(layer, nn.Linear):
+            if layer.weight.requires_grad:
+                kept[number] = 4 * rows * width + layer.weight.nbytes
+            needs = needs or layer.weight.requires_grad or layer.bias.requires_grad
+            width = layer.out_features
+        elif needs:
+            kept[number if isinstance(layer, nn.GELU) else number + 1] = 4 * rows * width
+    return sum(kept.values())
 """,
     },
     "ex09-task5": {
