@@ -74,110 +74,80 @@ def portable(settings, kind):
 """,
     },
     "ex10-task2": {
+        "count down": """
+def launch_plan(machine):
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    while batch % size:
+        size -= 1
+    share = batch // size
+    rows = min(share, machine["fits"])
+    while share % rows:
+        rows -= 1
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
+""",
         "one expression for each": """
 def launch_plan(machine):
-    g, w = machine['gpus'], machine['processes']
+    g, w, b = machine['gpus'], machine['processes'], machine['batch']
     d = 'cuda' if g > 0 else 'mps' if machine['mps'] and w == 1 else 'cpu'
-    n = min(g, w) if d == 'cuda' else w
-    old = machine['chip'] in {'M1', 'M2'}
-    t = torch.bfloat16
-    if d == 'cuda' and machine['capability'][0] < 8 or d == 'mps' and old:
-        t = torch.float16
-    if d == 'mps' and tuple(machine['torch']) < (2, 8 if old else 6):
-        t = torch.float32
+    n = [i for i in range(1, (min(g, w) if g else w) + 1) if not b % i][-1]
+    r = [i for i in range(1, machine['fits'] + 1) if not (b // n) % i][-1]
     return dict(device=d, world_size=n, backend=None if n == 1 else {'cuda': 'nccl', 'cpu': 'gloo'}[d],
-                pin_memory=d == 'cuda', dtype=t, scaler=t is torch.float16)
+                rows=r, pieces=b // n // r)
 """,
-        "names of dtypes": """
+        "the smallest number of pieces": """
 def launch_plan(machine):
-    wanted, gpus = machine["processes"], machine["gpus"]
-    if gpus:
-        device, world_size = "cuda", min(wanted, gpus)
-    elif wanted == 1 and machine["mps"]:
-        device, world_size = "mps", 1
-    else:
-        device, world_size = "cpu", wanted
-    if device == "cuda":
-        dtype = "bfloat16" if machine["capability"] >= (8, 0) else "float16"
-    elif device == "cpu":
-        dtype = "bfloat16"
-    elif machine["chip"] in ("M1", "M2"):
-        dtype = "float16" if machine["torch"] >= (2, 8) else "float32"
-    else:
-        dtype = "bfloat16" if machine["torch"] >= (2, 6) else "float32"
-    backend = None if world_size == 1 else "nccl" if device == "cuda" else "gloo"
-    return {"device": device, "world_size": world_size, "backend": backend, "pin_memory": device == "cuda",
-            "dtype": dtype, "scaler": dtype == "float16"}
+    plan = {"device": "cpu", "backend": "gloo"}
+    limit = machine["processes"]
+    if machine["gpus"] > 0:
+        plan = {"device": "cuda", "backend": "nccl"}
+        limit = min(limit, machine["gpus"])
+    elif machine["mps"] and limit == 1:
+        plan["device"] = "mps"
+    world = max(n for n in range(1, limit + 1) if machine["batch"] % n == 0)
+    share, pieces = machine["batch"] // world, 1
+    while share % pieces or share // pieces > machine["fits"]:
+        pieces += 1
+    if world == 1:
+        plan["backend"] = None
+    return plan | {"world_size": world, "rows": share // pieces, "pieces": pieces}
 """,
-        "early returns": """
+        "divisors first": """
 def launch_plan(machine):
-    def plan(device, world_size, dtype):
-        backend = {"cuda": "nccl", "cpu": "gloo", "mps": None}[device] if world_size > 1 else None
-        return {"device": device, "world_size": world_size, "backend": backend,
-                "pin_memory": device == "cuda", "dtype": dtype, "scaler": dtype is torch.float16}
+    def divisors(number):
+        small = [n for n in range(1, int(number**0.5) + 1) if number % n == 0]
+        return sorted({*small, *(number // n for n in small)})
 
-    processes = machine["processes"]
-    if machine["gpus"] >= 1:
-        half = torch.float16 if tuple(machine["capability"]) < (8, 0) else torch.bfloat16
-        return plan("cuda", min(machine["gpus"], processes), half)
-    if processes > 1 or not machine["mps"]:
-        return plan("cpu", processes, torch.bfloat16)
-    if int(machine["chip"][1:]) < 3:
-        return plan("mps", 1, torch.half if machine["torch"] >= (2, 8) else torch.float)
-    return plan("mps", 1, torch.bfloat16 if machine["torch"] >= (2, 6) else torch.float)
-""",
-        "the plan of 6.4 inside": """
-def launch_plan(machine):
-    def precision(device):
-        if device == "mps":
-            want, need = (
-                (torch.float16, (2, 8)) if machine["chip"] in ("M1", "M2") else (torch.bfloat16, (2, 6))
-            )
-            return want if machine["torch"] >= need else torch.float32
-        if device == "cuda" and not machine["capability"] >= (8, 0):
-            return torch.float16
-        return torch.bfloat16
-
-    wanted, gpus = machine["processes"], machine["gpus"]
-    if gpus:
-        device, world_size = "cuda", min(wanted, gpus)
-    elif wanted == 1 and machine["mps"]:
-        device, world_size = "mps", 1
-    else:
-        device, world_size = "cpu", wanted
-    dtype = precision(device)
-    backend = None if world_size == 1 else "nccl" if device == "cuda" else "gloo"
-    return {
-        "device": device,
-        "world_size": world_size,
-        "backend": backend,
-        "pin_memory": device == "cuda",
-        "dtype": dtype,
-        "scaler": dtype == torch.float16,
-    }
-""",
-        "match": """
-def launch_plan(machine):
     match machine:
-        case {"gpus": gpus, "processes": n} if gpus > 0:
-            device, size = "cuda", min(gpus, n)
+        case {"gpus": gpus, "processes": most} if gpus:
+            device, most = "cuda", min(gpus, most)
         case {"mps": True, "processes": 1}:
-            device, size = "mps", 1
-        case {"processes": n}:
-            device, size = "cpu", n
-    result = {"device": device, "world_size": size, "pin_memory": device == "cuda", "scaler": False}
-    result["backend"] = None if size < 2 else ("gloo" if device == "cpu" else "nccl")
-    result["dtype"] = torch.bfloat16
-    if device == "cuda":
-        if machine["capability"] < (8, 0):
-            result |= {"dtype": torch.float16, "scaler": True}
-    elif device == "mps":
-        release = machine["torch"]
-        if machine["chip"] in ["M1", "M2"]:
-            enough = release >= (2, 8)
-            result |= {"dtype": torch.float16 if enough else torch.float32, "scaler": enough}
-        elif release < (2, 6):
-            result["dtype"] = torch.float32
+            device, most = "mps", 1
+        case {"processes": most}:
+            device = "cpu"
+    size = max(filter(lambda n: n <= most, divisors(machine["batch"])))
+    each = machine["batch"] // size
+    rows = max(n for n in divisors(each) if n <= machine["fits"])
+    backend = {"cuda": "nccl", "cpu": "gloo", "mps": None}[device] if size > 1 else None
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": each // rows}
+""",
+        "next": """
+def launch_plan(machine):
+    gpus, wanted, batch = (machine[key] for key in ("gpus", "processes", "batch"))
+    world_size = next(n for n in range(wanted, 0, -1) if batch % n == 0 and (not gpus or n <= gpus))
+    share = batch // world_size
+    rows = next(n for n in range(machine["fits"], 0, -1) if share % n == 0)
+    result = {"world_size": world_size, "rows": rows, "pieces": share // rows, "backend": None}
+    if gpus:
+        result["device"] = "cuda"
+    elif wanted > 1:
+        result["device"] = "cpu"
+    else:
+        result["device"] = "mps" if machine["mps"] else "cpu"
+    if world_size > 1:
+        result["backend"] = "nccl" if gpus else "gloo"
     return result
 """,
     },

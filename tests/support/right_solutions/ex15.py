@@ -373,108 +373,109 @@ def compare_counts(before, after):
 """,
     },
     "ex15-task5": {
+        "plain": """
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r3, q2 / r2, q3 / r1]
+    claim = "faster" if gain[0] > 1 else "slower" if gain[2] < 1 else "not shown"
+    if changed or unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
+""",
+        "quartiles compared": """
+def report(before, after):
+    for one in (before, after):
+        if one["device"][:8] == "emulated":
+            raise ValueError(one["device"])
+    keys = ["device", "torch", "threads"]
+    changed = list(filter(lambda key: before[key] != after[key], keys))
+    unwaited = [
+        name
+        for name, one in zip(("before", "after"), (before, after))
+        if not (one["waited"] or one["device"] == "cpu")
+    ]
+    old, new = before["quartiles_ms"], after["quartiles_ms"]
+    claim = "not shown"
+    if old[0] > new[2]:
+        claim = "faster"
+    if old[2] < new[0]:
+        claim = "slower"
+    return {
+        "changed": changed,
+        "unwaited": unwaited,
+        "gain": [a / b for a, b in zip(old, reversed(new))],
+        "claim": "none" if changed + unwaited else claim,
+    }
+""",
         "NumPy": """
 import numpy as np
 
-def report(measurement):
-    if measurement["device"].startswith("emulated"):
-        raise ValueError("no times")
-    t = np.array(measurement["times_s"][measurement["warmup"]:]) * 1e3
-    if t.size < 2:
-        raise ValueError("too few")
-    q1, q2, q3 = np.percentile(t, [25, 50, 75])
-    checks = {
-        "no warm-up": measurement["warmup"] == 0,
-        "did not wait": measurement["device"] != "cpu" and not measurement["waited"],
-        "few readings": t.size < 9,
-        "wide spread": q3 - q1 > 0.2 * q2,
-    }
-    return {"device": measurement["device"], "median_ms": q2, "iqr_ms": q3 - q1,
-            "first_call_ms": measurement["times_s"][0] * 1000, "readings": t.size,
-            "doubts": [text for text, holds in checks.items() if holds]}
+def report(before, after):
+    if any(str(m["device"]).startswith("emulated") for m in (before, after)):
+        raise ValueError("an emulated device has no times")
+    changed = [k for k in ("device", "torch", "threads") if not before[k] == after[k]]
+    unwaited = [k for k, m in dict(before=before, after=after).items() if not m["waited"]]
+    unwaited = [k for k in unwaited if {"before": before, "after": after}[k]["device"] != "cpu"]
+    gain = np.array(before["quartiles_ms"]) / np.array(after["quartiles_ms"])[::-1]
+    if changed or unwaited:
+        claim = "none"
+    else:
+        claim = "faster" if (gain > 1).all() else "slower" if (gain < 1).all() else "not shown"
+    return dict(changed=changed, unwaited=unwaited, gain=gain.tolist(), claim=claim)
 """,
-        "median apart": """
-def report(measurement):
-    kept = measurement["times_s"][measurement["warmup"]:]
-    if measurement["device"][:8] == "emulated" or len(kept) < 2:
-        raise ValueError(measurement["device"])
-    quartiles = statistics.quantiles(kept, n=4, method="inclusive")
-    result = {
-        "device": measurement["device"],
-        "median_ms": statistics.median(kept) * 1e3,
-        "iqr_ms": (quartiles[2] - quartiles[0]) * 1e3,
-        "first_call_ms": measurement["times_s"][0] * 1e3,
-        "readings": len(kept),
-        "doubts": [],
-    }
-    if not measurement["warmup"]:
-        result["doubts"].append("no warm-up")
-    if measurement["device"] != "cpu" and not measurement["waited"]:
-        result["doubts"].append("did not wait")
-    if result["readings"] < 9:
-        result["doubts"].append("few readings")
-    if result["iqr_ms"] / result["median_ms"] > 0.2:
-        result["doubts"].append("wide spread")
+        "a function for each part": """
+def report(before, after):
+    def waits(one):
+        return one["waited"] or one["device"] == "cpu"
+
+    def verdict(low, high):
+        if low > 1:
+            return "faster"
+        return "slower" if high < 1 else "not shown"
+
+    if "emulated" in (before["device"].split()[0], after["device"].split()[0]):
+        raise ValueError("emulated")
+    result = {"changed": [], "unwaited": [], "claim": "none"}
+    for key in ("device", "torch", "threads"):
+        if before[key] != after[key]:
+            result["changed"].append(key)
+    for name in ("before", "after"):
+        if not waits({"before": before, "after": after}[name]):
+            result["unwaited"].append(name)
+    a, b = before["quartiles_ms"], after["quartiles_ms"]
+    result["gain"] = (a[0] / b[2], a[1] / b[1], a[2] / b[0])
+    if not result["changed"] and not result["unwaited"]:
+        result["claim"] = verdict(result["gain"][0], result["gain"][-1])
     return result
 """,
-        "unpacked": """
-def report(measurement):
-    device, times, warmup, waited = (measurement[k] for k in ("device", "times_s", "warmup", "waited"))
-    if device.startswith("emulated"):
-        raise ValueError("an emulated device has no times")
-    first_call, readings = times[0], times[warmup:]
-    if len(readings) <= 1:
-        raise ValueError("fewer than 2 readings")
-    low, middle, high = statistics.quantiles(readings, n=4, method="inclusive")
-    spread = high - low
-    doubts = (["no warm-up"] * (warmup == 0) + ["did not wait"] * (device != "cpu" and not waited)
-              + ["few readings"] * (len(readings) < 9) + ["wide spread"] * (spread > middle / 5))
-    ms = 1000
-    return dict(device=device, median_ms=middle * ms, iqr_ms=spread * ms, first_call_ms=first_call * ms,
-                readings=len(readings), doubts=doubts)
-""",
-        "in milliseconds from the start": """
-def report(measurement):
-    ms = [1000 * t for t in measurement["times_s"]]
-    rest = ms[measurement["warmup"]:]
-    device = measurement["device"]
-    if "emulated" == device.split()[0]:
-        raise ValueError("emulated")
-    q = statistics.quantiles(rest, method="inclusive") if len(rest) > 1 else None
-    if q is None:
-        raise ValueError("no spread")
-    doubts = []
-    for text, holds in (
-        ("no warm-up", len(rest) == len(ms)),
-        ("did not wait", not measurement["waited"] and device != "cpu"),
-        ("few readings", len(rest) < 9),
-        ("wide spread", (q[2] - q[0]) > 0.2 * q[1]),
-    ):
-        if holds:
-            doubts.append(text)
-    return {"device": device, "median_ms": q[1], "iqr_ms": q[2] - q[0], "first_call_ms": ms[0],
-            "readings": len(rest), "doubts": doubts}
-""",
-        "quartiles by hand": """
-def report(measurement):
-    values = sorted(measurement["times_s"][measurement["warmup"]:])
-    if measurement["device"].startswith("emulated") or len(values) < 2:
-        raise ValueError
-
-    def quantile(share):
-        place = share * (len(values) - 1)
-        low = int(place)
-        high = min(low + 1, len(values) - 1)
-        return values[low] + (place - low) * (values[high] - values[low])
-
-    median, iqr = quantile(0.5), quantile(0.75) - quantile(0.25)
-    doubts = []
-    if measurement["warmup"] == 0: doubts.append("no warm-up")
-    if measurement["device"] != "cpu" and measurement["waited"] is False: doubts.append("did not wait")
-    if len(values) < 9: doubts.append("few readings")
-    if iqr > 0.2 * median: doubts.append("wide spread")
-    return {"device": measurement["device"], "median_ms": median * 1000, "iqr_ms": iqr * 1000,
-            "first_call_ms": measurement["times_s"][0] * 1000, "readings": len(values), "doubts": doubts}
+        "match": """
+def report(before, after):
+    match before["device"], after["device"]:
+        case (str(a), str(b)) if a.startswith("emulated") or b.startswith("emulated"):
+            raise ValueError(f"{a}, {b}")
+    first, middle, third = before["quartiles_ms"]
+    gain = [first / after["quartiles_ms"][2], middle / after["quartiles_ms"][1], third / after["quartiles_ms"][0]]
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = [w for w, m in (("before", before), ("after", after)) if m["device"] != "cpu" and not m["waited"]]
+    match bool(changed or unwaited), gain[0] > 1, gain[2] < 1:
+        case True, _, _:
+            claim = "none"
+        case _, True, _:
+            claim = "faster"
+        case _, _, True:
+            claim = "slower"
+        case _:
+            claim = "not shown"
+    return {"claim": claim, "gain": gain, "unwaited": unwaited, "changed": changed}
 """,
     },
 }

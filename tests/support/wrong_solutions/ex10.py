@@ -180,272 +180,248 @@ def portable(settings, kind):
     "ex10-task2": {
         "distributed on MPS": """
 def launch_plan(machine):
-    wanted, gpus = machine["processes"], machine["gpus"]
-    if gpus:
-        device, world_size = "cuda", min(wanted, gpus)
-    elif machine["mps"]:
-        device, world_size = "mps", wanted
-    else:
-        device, world_size = "cpu", wanted
-    if device == "cuda":
-        dtype = torch.bfloat16 if machine["capability"] >= (8, 0) else torch.float16
-    elif device == "cpu":
-        dtype = torch.bfloat16
-    elif machine["chip"] in ("M1", "M2"):
-        dtype = torch.float16 if machine["torch"] >= (2, 8) else torch.float32
-    else:
-        dtype = torch.bfloat16 if machine["torch"] >= (2, 6) else torch.float32
-    backend = None if world_size == 1 else "nccl" if device == "cuda" else "gloo"
-    return {"device": device, "world_size": world_size, "backend": backend, "pin_memory": device == "cuda",
-            "dtype": dtype, "scaler": dtype == torch.float16}
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    while batch % size:
+        size -= 1
+    share = batch // size
+    rows = min(share, machine["fits"])
+    while share % rows:
+        rows -= 1
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
 """,
         "all GPUs, whatever is wanted": """
 def launch_plan(machine):
-    wanted, gpus = machine["processes"], machine["gpus"]
-    if gpus:
-        device, world_size = "cuda", gpus
-    elif wanted == 1 and machine["mps"]:
-        device, world_size = "mps", 1
-    else:
-        device, world_size = "cpu", wanted
-    if device == "cuda":
-        dtype = torch.bfloat16 if machine["capability"] >= (8, 0) else torch.float16
-    elif device == "cpu":
-        dtype = torch.bfloat16
-    elif machine["chip"] in ("M1", "M2"):
-        dtype = torch.float16 if machine["torch"] >= (2, 8) else torch.float32
-    else:
-        dtype = torch.bfloat16 if machine["torch"] >= (2, 6) else torch.float32
-    backend = None if world_size == 1 else "nccl" if device == "cuda" else "gloo"
-    return {"device": device, "world_size": world_size, "backend": backend, "pin_memory": device == "cuda",
-            "dtype": dtype, "scaler": dtype == torch.float16}
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = gpus or wanted
+    while batch % size:
+        size -= 1
+    share = batch // size
+    rows = min(share, machine["fits"])
+    while share % rows:
+        rows -= 1
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
 """,
         "as many as wanted on few GPUs": """
 def launch_plan(machine):
-    wanted, gpus = machine["processes"], machine["gpus"]
-    if gpus:
-        device, world_size = "cuda", wanted
-    elif wanted == 1 and machine["mps"]:
-        device, world_size = "mps", 1
-    else:
-        device, world_size = "cpu", wanted
-    if device == "cuda":
-        dtype = torch.bfloat16 if machine["capability"] >= (8, 0) else torch.float16
-    elif device == "cpu":
-        dtype = torch.bfloat16
-    elif machine["chip"] in ("M1", "M2"):
-        dtype = torch.float16 if machine["torch"] >= (2, 8) else torch.float32
-    else:
-        dtype = torch.bfloat16 if machine["torch"] >= (2, 6) else torch.float32
-    backend = None if world_size == 1 else "nccl" if device == "cuda" else "gloo"
-    return {"device": device, "world_size": world_size, "backend": backend, "pin_memory": device == "cuda",
-            "dtype": dtype, "scaler": dtype == torch.float16}
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = wanted
+    while batch % size:
+        size -= 1
+    share = batch // size
+    rows = min(share, machine["fits"])
+    while share % rows:
+        rows -= 1
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
 """,
-        "bfloat16 on every GPU": """
+        "as many as wanted, whatever the batch": """
 def launch_plan(machine):
-    wanted, gpus = machine["processes"], machine["gpus"]
-    if gpus:
-        device, world_size = "cuda", min(wanted, gpus)
-    elif wanted == 1 and machine["mps"]:
-        device, world_size = "mps", 1
-    else:
-        device, world_size = "cpu", wanted
-    if device == "cuda":
-        dtype = torch.bfloat16
-    elif device == "cpu":
-        dtype = torch.bfloat16
-    elif machine["chip"] in ("M1", "M2"):
-        dtype = torch.float16 if machine["torch"] >= (2, 8) else torch.float32
-    else:
-        dtype = torch.bfloat16 if machine["torch"] >= (2, 6) else torch.float32
-    backend = None if world_size == 1 else "nccl" if device == "cuda" else "gloo"
-    return {"device": device, "world_size": world_size, "backend": backend, "pin_memory": device == "cuda",
-            "dtype": dtype, "scaler": dtype == torch.float16}
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    share = batch // size
+    rows = min(share, machine["fits"])
+    while share % rows:
+        rows -= 1
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
 """,
-        "a scaler for every half": """
+        "one process where the batch does not divide": """
 def launch_plan(machine):
-    wanted, gpus = machine["processes"], machine["gpus"]
-    if gpus:
-        device, world_size = "cuda", min(wanted, gpus)
-    elif wanted == 1 and machine["mps"]:
-        device, world_size = "mps", 1
-    else:
-        device, world_size = "cpu", wanted
-    if device == "cuda":
-        dtype = torch.bfloat16 if machine["capability"] >= (8, 0) else torch.float16
-    elif device == "cpu":
-        dtype = torch.bfloat16
-    elif machine["chip"] in ("M1", "M2"):
-        dtype = torch.float16 if machine["torch"] >= (2, 8) else torch.float32
-    else:
-        dtype = torch.bfloat16 if machine["torch"] >= (2, 6) else torch.float32
-    backend = None if world_size == 1 else "nccl" if device == "cuda" else "gloo"
-    return {"device": device, "world_size": world_size, "backend": backend, "pin_memory": device == "cuda",
-            "dtype": dtype, "scaler": dtype != torch.float32}
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    size = size if batch % size == 0 else 1
+    share = batch // size
+    rows = min(share, machine["fits"])
+    while share % rows:
+        rows -= 1
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
 """,
-        "the old rule: float16 on every Mac, float32 on a CPU": """
+        "half as many until the batch divides": """
 def launch_plan(machine):
-    wanted, gpus = machine["processes"], machine["gpus"]
-    if gpus:
-        device, world_size = "cuda", min(wanted, gpus)
-    elif wanted == 1 and machine["mps"]:
-        device, world_size = "mps", 1
-    else:
-        device, world_size = "cpu", wanted
-    if device == "cuda":
-        dtype = torch.bfloat16 if machine["capability"] >= (8, 0) else torch.float16
-    else:
-        dtype = torch.float16 if device == "mps" else torch.float32
-    backend = None if world_size == 1 else "nccl" if device == "cuda" else "gloo"
-    return {"device": device, "world_size": world_size, "backend": backend, "pin_memory": device == "cuda",
-            "dtype": dtype, "scaler": dtype == torch.float16}
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    while batch % size:
+        size //= 2
+    share = batch // size
+    rows = min(share, machine["fits"])
+    while share % rows:
+        rows -= 1
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
 """,
-        "the format of the Mac for the CPU": """
+        "the share is rounded up": """
 def launch_plan(machine):
-    wanted, gpus = machine["processes"], machine["gpus"]
-    if gpus:
-        device, world_size = "cuda", min(wanted, gpus)
-    elif wanted == 1 and machine["mps"]:
-        device, world_size = "mps", 1
-    else:
-        device, world_size = "cpu", wanted
-    if device == "cuda":
-        dtype = torch.bfloat16 if machine["capability"] >= (8, 0) else torch.float16
-    elif not machine["mps"]:
-        dtype = torch.bfloat16
-    elif machine["chip"] in ("M1", "M2"):
-        dtype = torch.float16 if machine["torch"] >= (2, 8) else torch.float32
-    else:
-        dtype = torch.bfloat16 if machine["torch"] >= (2, 6) else torch.float32
-    backend = None if world_size == 1 else "nccl" if device == "cuda" else "gloo"
-    return {"device": device, "world_size": world_size, "backend": backend, "pin_memory": device == "cuda",
-            "dtype": dtype, "scaler": dtype == torch.float16}
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    share = -(-batch // size)
+    rows = min(share, machine["fits"])
+    while share % rows:
+        rows -= 1
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
 """,
-        "the release does not matter": """
+        "rows are what fits": """
 def launch_plan(machine):
-    wanted, gpus = machine["processes"], machine["gpus"]
-    if gpus:
-        device, world_size = "cuda", min(wanted, gpus)
-    elif wanted == 1 and machine["mps"]:
-        device, world_size = "mps", 1
-    else:
-        device, world_size = "cpu", wanted
-    if device == "cuda":
-        dtype = torch.bfloat16 if machine["capability"] >= (8, 0) else torch.float16
-    elif device == "cpu":
-        dtype = torch.bfloat16
-    elif machine["chip"] in ("M1", "M2"):
-        dtype = torch.float16
-    else:
-        dtype = torch.bfloat16
-    backend = None if world_size == 1 else "nccl" if device == "cuda" else "gloo"
-    return {"device": device, "world_size": world_size, "backend": backend, "pin_memory": device == "cuda",
-            "dtype": dtype, "scaler": dtype == torch.float16}
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    while batch % size:
+        size -= 1
+    share = batch // size
+    rows = min(share, machine["fits"])
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": -(-share // rows)}
 """,
-        "one release for all chips": """
+        "a last piece is left out": """
 def launch_plan(machine):
-    wanted, gpus = machine["processes"], machine["gpus"]
-    if gpus:
-        device, world_size = "cuda", min(wanted, gpus)
-    elif wanted == 1 and machine["mps"]:
-        device, world_size = "mps", 1
-    else:
-        device, world_size = "cpu", wanted
-    if device == "cuda":
-        dtype = torch.bfloat16 if machine["capability"] >= (8, 0) else torch.float16
-    elif device == "cpu":
-        dtype = torch.bfloat16
-    elif machine["chip"] in ("M1", "M2"):
-        dtype = torch.float16 if machine["torch"] >= (2, 8) else torch.float32
-    else:
-        dtype = torch.bfloat16 if machine["torch"] >= (2, 8) else torch.float32
-    backend = None if world_size == 1 else "nccl" if device == "cuda" else "gloo"
-    return {"device": device, "world_size": world_size, "backend": backend, "pin_memory": device == "cuda",
-            "dtype": dtype, "scaler": dtype == torch.float16}
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    while batch % size:
+        size -= 1
+    share = batch // size
+    rows = min(share, machine["fits"])
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
 """,
-        "float16 without a scaler before 2.8": """
+        "halves until it fits": """
 def launch_plan(machine):
-    wanted, gpus = machine["processes"], machine["gpus"]
-    if gpus:
-        device, world_size = "cuda", min(wanted, gpus)
-    elif wanted == 1 and machine["mps"]:
-        device, world_size = "mps", 1
-    else:
-        device, world_size = "cpu", wanted
-    if device == "cuda":
-        dtype = torch.bfloat16 if machine["capability"] >= (8, 0) else torch.float16
-    elif device == "cpu":
-        dtype = torch.bfloat16
-    elif machine["chip"] in ("M1", "M2"):
-        dtype = torch.float16
-    else:
-        dtype = torch.bfloat16 if machine["torch"] >= (2, 6) else torch.float32
-    backend = None if world_size == 1 else "nccl" if device == "cuda" else "gloo"
-    return {"device": device, "world_size": world_size, "backend": backend, "pin_memory": device == "cuda",
-            "dtype": dtype, "scaler": dtype == torch.float16 and machine["torch"] >= (2, 8)}
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    while batch % size:
+        size -= 1
+    share = batch // size
+    rows = share
+    while rows > machine["fits"]:
+        rows //= 2
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
+""",
+        "one row at a time": """
+def launch_plan(machine):
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    while batch % size:
+        size -= 1
+    share = batch // size
+    rows = 1
+    while share % rows:
+        rows -= 1
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
+""",
+        "fewer than fit": """
+def launch_plan(machine):
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    while batch % size:
+        size -= 1
+    share = batch // size
+    rows = min(share, machine["fits"])
+    while share % rows or rows >= machine["fits"] > 1:
+        rows -= 1
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
+""",
+        "the whole batch has to fit": """
+def launch_plan(machine):
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    while batch % size:
+        size -= 1
+    share = batch // size
+    rows = max(1, min(share, machine["fits"] // size))
+    while share % rows:
+        rows -= 1
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
+""",
+        "pieces of the whole batch": """
+def launch_plan(machine):
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    while batch % size:
+        size -= 1
+    share = batch // size
+    rows = min(share, machine["fits"])
+    while share % rows:
+        rows -= 1
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": batch // rows}
+""",
+        "the device follows the processes that start": """
+def launch_plan(machine):
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    while batch % size:
+        size -= 1
+    share = batch // size
+    rows = min(share, machine["fits"])
+    while share % rows:
+        rows -= 1
+    if size == 1 and machine["mps"] and not gpus:
+        device = "mps"
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
 """,
         "a backend for one process": """
 def launch_plan(machine):
-    wanted, gpus = machine["processes"], machine["gpus"]
-    if gpus:
-        device, world_size = "cuda", min(wanted, gpus)
-    elif wanted == 1 and machine["mps"]:
-        device, world_size = "mps", 1
-    else:
-        device, world_size = "cpu", wanted
-    if device == "cuda":
-        dtype = torch.bfloat16 if machine["capability"] >= (8, 0) else torch.float16
-    elif device == "cpu":
-        dtype = torch.bfloat16
-    elif machine["chip"] in ("M1", "M2"):
-        dtype = torch.float16 if machine["torch"] >= (2, 8) else torch.float32
-    else:
-        dtype = torch.bfloat16 if machine["torch"] >= (2, 6) else torch.float32
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    while batch % size:
+        size -= 1
+    share = batch // size
+    rows = min(share, machine["fits"])
+    while share % rows:
+        rows -= 1
     backend = "nccl" if device == "cuda" else "gloo"
-    return {"device": device, "world_size": world_size, "backend": backend, "pin_memory": device == "cuda",
-            "dtype": dtype, "scaler": dtype == torch.float16}
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
 """,
         "gloo everywhere": """
 def launch_plan(machine):
-    wanted, gpus = machine["processes"], machine["gpus"]
-    if gpus:
-        device, world_size = "cuda", min(wanted, gpus)
-    elif wanted == 1 and machine["mps"]:
-        device, world_size = "mps", 1
-    else:
-        device, world_size = "cpu", wanted
-    if device == "cuda":
-        dtype = torch.bfloat16 if machine["capability"] >= (8, 0) else torch.float16
-    elif device == "cpu":
-        dtype = torch.bfloat16
-    elif machine["chip"] in ("M1", "M2"):
-        dtype = torch.float16 if machine["torch"] >= (2, 8) else torch.float32
-    else:
-        dtype = torch.bfloat16 if machine["torch"] >= (2, 6) else torch.float32
-    backend = None if world_size == 1 else "gloo"
-    return {"device": device, "world_size": world_size, "backend": backend, "pin_memory": device == "cuda",
-            "dtype": dtype, "scaler": dtype == torch.float16}
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "cuda" if gpus else "mps" if machine["mps"] and wanted == 1 else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    while batch % size:
+        size -= 1
+    share = batch // size
+    rows = min(share, machine["fits"])
+    while share % rows:
+        rows -= 1
+    backend = None if size == 1 else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
 """,
-        "pinned on a Mac too": """
+        "MPS before CUDA": """
 def launch_plan(machine):
-    wanted, gpus = machine["processes"], machine["gpus"]
-    if gpus:
-        device, world_size = "cuda", min(wanted, gpus)
-    elif wanted == 1 and machine["mps"]:
-        device, world_size = "mps", 1
-    else:
-        device, world_size = "cpu", wanted
-    if device == "cuda":
-        dtype = torch.bfloat16 if machine["capability"] >= (8, 0) else torch.float16
-    elif device == "cpu":
-        dtype = torch.bfloat16
-    elif machine["chip"] in ("M1", "M2"):
-        dtype = torch.float16 if machine["torch"] >= (2, 8) else torch.float32
-    else:
-        dtype = torch.bfloat16 if machine["torch"] >= (2, 6) else torch.float32
-    backend = None if world_size == 1 else "nccl" if device == "cuda" else "gloo"
-    return {"device": device, "world_size": world_size, "backend": backend, "pin_memory": device != "cpu",
-            "dtype": dtype, "scaler": dtype == torch.float16}
+    wanted, gpus, batch = machine["processes"], machine["gpus"], machine["batch"]
+    device = "mps" if machine["mps"] and wanted == 1 else "cuda" if gpus else "cpu"
+    size = min(wanted, gpus) if gpus else wanted
+    while batch % size:
+        size -= 1
+    share = batch // size
+    rows = min(share, machine["fits"])
+    while share % rows:
+        rows -= 1
+    backend = None if size == 1 else "nccl" if device == "cuda" else "gloo"
+    return {"device": device, "world_size": size, "backend": backend, "rows": rows, "pieces": share // rows}
 """,
     },
     "ex10-task3": {

@@ -1021,272 +1021,345 @@ def compare_counts(before, after):
 """,
     },
     "ex15-task5": {
-        "the mean": """
-def report(measurement):
-    device, warmup = measurement["device"], measurement["warmup"]
-    readings = measurement["times_s"][warmup:]
-    if device.startswith("emulated") or len(readings) < 2:
-        raise ValueError(device)
-    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
-    doubts = []
-    if warmup == 0:
-        doubts.append("no warm-up")
-    if not measurement["waited"] and device != "cpu":
-        doubts.append("did not wait")
-    if len(readings) < 9:
-        doubts.append("few readings")
-    if third - first > 0.2 * median:
-        doubts.append("wide spread")
-    return {"device": device, "median_ms": 1000 * statistics.mean(readings), "iqr_ms": 1000 * (third - first),
-            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
+        "the quotient the wrong way round": """
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [r1 / q3, r2 / q2, r3 / q1]
+    claim = "faster" if gain[0] > 1 else "slower" if gain[2] < 1 else "not shown"
+    if changed or unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
 """,
-        "the warm-up is counted": """
-def report(measurement):
-    device, warmup = measurement["device"], measurement["warmup"]
-    readings = measurement["times_s"]
-    if device.startswith("emulated") or len(readings) < 2:
-        raise ValueError(device)
-    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
-    doubts = []
-    if warmup == 0:
-        doubts.append("no warm-up")
-    if not measurement["waited"] and device != "cpu":
-        doubts.append("did not wait")
-    if len(readings) < 9:
-        doubts.append("few readings")
-    if third - first > 0.2 * median:
-        doubts.append("wide spread")
-    return {"device": device, "median_ms": 1000 * median, "iqr_ms": 1000 * (third - first),
-            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
+        "first against first": """
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r1, q2 / r2, q3 / r3]
+    claim = "faster" if gain[0] > 1 else "slower" if gain[2] < 1 else "not shown"
+    if changed or unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
+""",
+        "the hopeful number first": """
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q3 / r1, q2 / r2, q1 / r3]
+    claim = "faster" if gain[2] > 1 else "slower" if gain[0] < 1 else "not shown"
+    if changed or unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
+""",
+        "the medians alone": """
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r3, q2 / r2, q3 / r1]
+    claim = "faster" if gain[1] > 1 else "slower" if gain[1] < 1 else "not shown"
+    if changed or unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
+""",
+        "the hopeful number is enough": """
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r3, q2 / r2, q3 / r1]
+    claim = "faster" if gain[2] > 1 else "slower" if gain[2] < 1 else "not shown"
+    if changed or unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
+""",
+        "the differences": """
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 - r3, q2 - r2, q3 - r1]
+    claim = "faster" if gain[0] > 1 else "slower" if gain[2] < 1 else "not shown"
+    if changed or unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
 """,
         "doubts the CPU too": """
-def report(measurement):
-    device, warmup = measurement["device"], measurement["warmup"]
-    readings = measurement["times_s"][warmup:]
-    if device.startswith("emulated") or len(readings) < 2:
-        raise ValueError(device)
-    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
-    doubts = []
-    if warmup == 0:
-        doubts.append("no warm-up")
-    if not measurement["waited"]:
-        doubts.append("did not wait")
-    if len(readings) < 9:
-        doubts.append("few readings")
-    if third - first > 0.2 * median:
-        doubts.append("wide spread")
-    return {"device": device, "median_ms": 1000 * median, "iqr_ms": 1000 * (third - first),
-            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"]:
+        unwaited.append("before")
+    if not after["waited"]:
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r3, q2 / r2, q3 / r1]
+    claim = "faster" if gain[0] > 1 else "slower" if gain[2] < 1 else "not shown"
+    if changed or unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
 """,
-        "only the first call is warm-up": """
-def report(measurement):
-    device, warmup = measurement["device"], measurement["warmup"]
-    readings = measurement["times_s"][1 if warmup else 0:]
-    if device.startswith("emulated") or len(readings) < 2:
-        raise ValueError(device)
-    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
-    doubts = []
-    if warmup == 0:
-        doubts.append("no warm-up")
-    if not measurement["waited"] and device != "cpu":
-        doubts.append("did not wait")
-    if len(readings) < 9:
-        doubts.append("few readings")
-    if third - first > 0.2 * median:
-        doubts.append("wide spread")
-    return {"device": device, "median_ms": 1000 * median, "iqr_ms": 1000 * (third - first),
-            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
+        "the device of the other one": """
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and before["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r3, q2 / r2, q3 / r1]
+    claim = "faster" if gain[0] > 1 else "slower" if gain[2] < 1 else "not shown"
+    if changed or unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
 """,
-        "in seconds": """
-def report(measurement):
-    device, warmup = measurement["device"], measurement["warmup"]
-    readings = measurement["times_s"][warmup:]
-    if device.startswith("emulated") or len(readings) < 2:
-        raise ValueError(device)
-    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
-    doubts = []
-    if warmup == 0:
-        doubts.append("no warm-up")
-    if not measurement["waited"] and device != "cpu":
-        doubts.append("did not wait")
-    if len(readings) < 9:
-        doubts.append("few readings")
-    if third - first > 0.2 * median:
-        doubts.append("wide spread")
-    return {"device": device, "median_ms": 1 * median, "iqr_ms": 1 * (third - first),
-            "first_call_ms": 1 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
+        "a claim although something has changed": """
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r3, q2 / r2, q3 / r1]
+    claim = "faster" if gain[0] > 1 else "slower" if gain[2] < 1 else "not shown"
+    if unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
 """,
-        "the first reading instead of the first call": """
-def report(measurement):
-    device, warmup = measurement["device"], measurement["warmup"]
-    readings = measurement["times_s"][warmup:]
-    if device.startswith("emulated") or len(readings) < 2:
-        raise ValueError(device)
-    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
-    doubts = []
-    if warmup == 0:
-        doubts.append("no warm-up")
-    if not measurement["waited"] and device != "cpu":
-        doubts.append("did not wait")
-    if len(readings) < 9:
-        doubts.append("few readings")
-    if third - first > 0.2 * median:
-        doubts.append("wide spread")
-    return {"device": device, "median_ms": 1000 * median, "iqr_ms": 1000 * (third - first),
-            "first_call_ms": 1000 * readings[0], "readings": len(readings), "doubts": doubts}
+        "a claim although nobody waited": """
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r3, q2 / r2, q3 / r1]
+    claim = "faster" if gain[0] > 1 else "slower" if gain[2] < 1 else "not shown"
+    if changed:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
 """,
-        "fewer than ten": """
-def report(measurement):
-    device, warmup = measurement["device"], measurement["warmup"]
-    readings = measurement["times_s"][warmup:]
-    if device.startswith("emulated") or len(readings) < 2:
-        raise ValueError(device)
-    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
-    doubts = []
-    if warmup == 0:
-        doubts.append("no warm-up")
-    if not measurement["waited"] and device != "cpu":
-        doubts.append("did not wait")
-    if len(readings) < 10:
-        doubts.append("few readings")
-    if third - first > 0.2 * median:
-        doubts.append("wide spread")
-    return {"device": device, "median_ms": 1000 * median, "iqr_ms": 1000 * (third - first),
-            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
+        "no claim only if both are wrong": """
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r3, q2 / r2, q3 / r1]
+    claim = "faster" if gain[0] > 1 else "slower" if gain[2] < 1 else "not shown"
+    if changed and unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
 """,
-        "the other way of quartiles": """
-def report(measurement):
-    device, warmup = measurement["device"], measurement["warmup"]
-    readings = measurement["times_s"][warmup:]
-    if device.startswith("emulated") or len(readings) < 2:
-        raise ValueError(device)
-    first, median, third = statistics.quantiles(readings, n=4)
-    doubts = []
-    if warmup == 0:
-        doubts.append("no warm-up")
-    if not measurement["waited"] and device != "cpu":
-        doubts.append("did not wait")
-    if len(readings) < 9:
-        doubts.append("few readings")
-    if third - first > 0.2 * median:
-        doubts.append("wide spread")
-    return {"device": device, "median_ms": 1000 * median, "iqr_ms": 1000 * (third - first),
-            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
+        "one is faster too": """
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r3, q2 / r2, q3 / r1]
+    claim = "faster" if gain[0] >= 1 else "slower" if gain[2] < 1 else "not shown"
+    if changed or unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
 """,
-        "emulated devices are doubted": """
-def report(measurement):
-    device, warmup = measurement["device"], measurement["warmup"]
-    readings = measurement["times_s"][warmup:]
-    if len(readings) < 2:
-        raise ValueError(device)
-    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
-    doubts = []
-    if warmup == 0:
-        doubts.append("no warm-up")
-    if not measurement["waited"] and device != "cpu":
-        doubts.append("did not wait")
-    if len(readings) < 9:
-        doubts.append("few readings")
-    if third - first > 0.2 * median:
-        doubts.append("wide spread")
-    return {"device": device, "median_ms": 1000 * median, "iqr_ms": 1000 * (third - first),
-            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
+        "only the first device is asked": """
+def report(before, after):
+    if before["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r3, q2 / r2, q3 / r1]
+    claim = "faster" if gain[0] > 1 else "slower" if gain[2] < 1 else "not shown"
+    if changed or unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
 """,
-        "one reading is enough": """
-def report(measurement):
-    device, warmup = measurement["device"], measurement["warmup"]
-    readings = measurement["times_s"][warmup:]
-    if device.startswith("emulated") or not readings:
-        raise ValueError(device)
-    first, median, third = statistics.quantiles(
-        readings * 2 if len(readings) == 1 else readings, n=4, method="inclusive"
-    )
-    doubts = []
-    if warmup == 0:
-        doubts.append("no warm-up")
-    if not measurement["waited"] and device != "cpu":
-        doubts.append("did not wait")
-    if len(readings) < 9:
-        doubts.append("few readings")
-    if third - first > 0.2 * median:
-        doubts.append("wide spread")
-    return {
-        "device": device,
-        "median_ms": 1000 * median,
-        "iqr_ms": 1000 * (third - first),
-        "first_call_ms": 1000 * measurement["times_s"][0],
-        "readings": len(readings),
-        "doubts": doubts,
-    }
+        "only MPS is emulated": """
+def report(before, after):
+    if "emulated mps" in (before["device"], after["device"]):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r3, q2 / r2, q3 / r1]
+    claim = "faster" if gain[0] > 1 else "slower" if gain[2] < 1 else "not shown"
+    if changed or unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
 """,
-        "a set of doubts": """
-def report(measurement):
-    device, warmup = measurement["device"], measurement["warmup"]
-    readings = measurement["times_s"][warmup:]
-    if device.startswith("emulated") or len(readings) < 2:
-        raise ValueError(device)
-    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
-    doubts = []
-    if warmup == 0:
-        doubts.append("no warm-up")
-    if not measurement["waited"] and device != "cpu":
-        doubts.append("did not wait")
-    if len(readings) < 9:
-        doubts.append("few readings")
-    if third - first > 0.2 * median:
-        doubts.append("wide spread")
-    return {
-        "device": device,
-        "median_ms": 1000 * median,
-        "iqr_ms": 1000 * (third - first),
-        "first_call_ms": 1000 * measurement["times_s"][0],
-        "readings": len(readings),
-        "doubts": sorted(doubts),
-    }
+        "an emulated device gives no claim": """
+def report(before, after):
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r3, q2 / r2, q3 / r1]
+    claim = "faster" if gain[0] > 1 else "slower" if gain[2] < 1 else "not shown"
+    if changed or unwaited or "emulated" in before["device"] + after["device"]:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
 """,
-        "all calls are readings": """
-def report(measurement):
-    device, warmup = measurement["device"], measurement["warmup"]
-    readings = measurement["times_s"][warmup:]
-    if device.startswith("emulated") or len(readings) < 2:
-        raise ValueError(device)
-    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
-    doubts = []
-    if warmup == 0:
-        doubts.append("no warm-up")
-    if not measurement["waited"] and device != "cpu":
-        doubts.append("did not wait")
-    if len(readings) < 9:
-        doubts.append("few readings")
-    if third - first > 0.2 * median:
-        doubts.append("wide spread")
-    return {
-        "device": device,
-        "median_ms": 1000 * median,
-        "iqr_ms": 1000 * (third - first),
-        "first_call_ms": 1000 * measurement["times_s"][0],
-        "readings": len(measurement["times_s"]),
-        "doubts": doubts,
-    }
+        "a set of what changed": """
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = {key for key in ("device", "torch", "threads") if before[key] != after[key]}
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r3, q2 / r2, q3 / r1]
+    claim = "faster" if gain[0] > 1 else "slower" if gain[2] < 1 else "not shown"
+    if changed or unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
 """,
-        "the spread in milliseconds": """
-def report(measurement):
-    device, warmup = measurement["device"], measurement["warmup"]
-    readings = measurement["times_s"][warmup:]
-    if device.startswith("emulated") or len(readings) < 2:
-        raise ValueError(device)
-    first, median, third = statistics.quantiles(readings, n=4, method="inclusive")
-    doubts = []
-    if warmup == 0:
-        doubts.append("no warm-up")
-    if not measurement["waited"] and device != "cpu":
-        doubts.append("did not wait")
-    if len(readings) < 9:
-        doubts.append("few readings")
-    if third - first > 0.2:
-        doubts.append("wide spread")
-    return {"device": device, "median_ms": 1000 * median, "iqr_ms": 1000 * (third - first),
-            "first_call_ms": 1000 * measurement["times_s"][0], "readings": len(readings), "doubts": doubts}
+        "all keys that differ": """
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in before if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r3, q2 / r2, q3 / r1]
+    claim = "faster" if gain[0] > 1 else "slower" if gain[2] < 1 else "not shown"
+    if changed or unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
+""",
+        "threads do not matter": """
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r3, q2 / r2, q3 / r1]
+    claim = "faster" if gain[0] > 1 else "slower" if gain[2] < 1 else "not shown"
+    if changed or unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
+""",
+        "slower is not shown": """
+def report(before, after):
+    if before["device"].startswith("emulated") or after["device"].startswith("emulated"):
+        raise ValueError("no times")
+    changed = [key for key in ("device", "torch", "threads") if before[key] != after[key]]
+    unwaited = []
+    if not before["waited"] and before["device"] != "cpu":
+        unwaited.append("before")
+    if not after["waited"] and after["device"] != "cpu":
+        unwaited.append("after")
+    q1, q2, q3 = before["quartiles_ms"]
+    r1, r2, r3 = after["quartiles_ms"]
+    gain = [q1 / r3, q2 / r2, q3 / r1]
+    claim = "faster" if gain[0] > 1 else "not shown"
+    if changed or unwaited:
+        claim = "none"
+    return {"changed": changed, "unwaited": unwaited, "gain": gain, "claim": claim}
 """,
     },
 }
