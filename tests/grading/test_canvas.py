@@ -52,6 +52,20 @@ def test_names_of_canvas_s_own_download_are_found():
     assert "somebody_1002" in written.warnings[0]
 
 
+@pytest.mark.parametrize("head", ["Student", "LastName,FirstName"])
+def test_names_of_moodle_are_found_and_listed(head):
+    """Who came from Moodle's zip is found by a name that one row has, and listed; one row is never two people's."""
+    names = '"Lovelace, Ada"' if head == "Student" else "Lovelace,Ada"
+    export = f"{head},ID,SIS User ID,SIS Login ID,Section\n{names},1001,,ada,A\n"
+    written = canvas_grades([solved("Ada Lovelace"), solved("Grace Hopper")], export=export)
+    both = canvas_grades([solved("Ada Lovelace"), partly("ada")], export=export)
+
+    assert column(written.text, NAME)["ada"] == "18"
+    assert [warning.split(": ")[-1] for warning in written.warnings] == ["Grace Hopper", "Ada Lovelace"]
+    assert column(both.text, NAME)["ada"] == "10"
+    assert "Ada Lovelace" in both.warnings[0]
+
+
 @pytest.mark.parametrize("export", [None, "Student,ID,SIS User ID,SIS Login ID,Section\nX,1001,,login,A\n"])
 def test_canvas_s_number_finds_who_has_a_shortened_id(export):
     """Who came with Canvas's own zip is found by Canvas's number, whatever became of a long name."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -70,7 +71,8 @@ def canvas_grades(
         assignment_id: Canvas's number of the assignment, which its address ends with; the column is then found, or
             made, as "name (number)".
         export: the text of Canvas's export of the course. Its rows and columns are kept, and its students are found
-            by SIS login, SIS id or Canvas id. Without it the students' ids are taken for SIS logins.
+            by SIS login, SIS id or Canvas id, else by name, with a warning. Without it the students' ids are taken for
+            SIS logins.
         canvas_ids: Canvas's numbers of the students who came with Canvas's own zip; they are found by these.
 
     Raises:
@@ -181,12 +183,18 @@ def _write_points(
     unclear: list[str] = []
     ungraded: list[str] = []
     excused: list[str] = []
+    named: list[str] = []
+    found = {result.student: _find(rows, result.student, canvas_ids) for result in results}
+    by_name = {student: _find_name(rows, student) for student, matches in found.items() if not matches}
+    # a row is one person's
+    taken = Counter(place for matches in (*found.values(), *by_name.values()) for place in matches)
     for result in results:
-        number = canvas_ids.get(result.student, "")
-        matches = _find_number(rows, number) if number else _find_student(rows, result.student)
-        if len(matches) != 1:
+        matches = found[result.student] or by_name[result.student]
+        shared = result.student in by_name and any(taken[place] > 1 for place in matches)
+        if len(matches) != 1 or shared:
             (unclear if matches else unknown).append(result.student)
             continue
+        named += [result.student] if result.student in by_name else []
         row = rows[matches[0]]
         if row[column].strip().upper() == _EXCUSED:
             excused.append(result.student)
@@ -198,14 +206,21 @@ def _write_points(
             ungraded.append(result.student)
     for students, what in (
         (unknown, "not in Canvas's export, so not in this file"),
-        (unclear, "in several rows of Canvas's export, so without points"),
+        (unclear, "in several rows of Canvas's export, or in another student's, so without points"),
         (ungraded, "without a grade, so with an empty field, which removes a grade that Canvas has"),
         (excused, "excused in Canvas, so left as they are"),
+        (named, "found in Canvas by name alone, so make sure that they are the same"),
     ):
         if students:
             listed = ", ".join(visible(student)[:60] for student in sorted(students))
             warnings.append(f"{_count(students)} {what}: {listed}")
     return filled
+
+
+def _find(rows: list[list[str]], student: str, canvas_ids: Mapping[str, str]) -> list[int]:
+    """Return the rows of a student, by Canvas's number where it is known, else by the id."""
+    number = canvas_ids.get(student, "")
+    return _find_number(rows, number) if number else _find_student(rows, student)
 
 
 def _find_number(rows: list[list[str]], number: str) -> list[int]:
@@ -241,6 +256,17 @@ def _find_by_download(rows: list[list[str]], student: str) -> list[int]:
         for n, row in enumerate(rows[1:], start=1)
         if name and row[head.index("ID")] == number and _letters("".join(row[:width])) == _letters(name)
     ]
+
+
+def _find_name(rows: list[list[str]], student: str) -> list[int]:
+    """Return the rows of a student as Moodle's zip names one: "Ada Lovelace", where Canvas has "Lovelace, Ada"."""
+    width = 2 if rows[0][0] == "LastName" else 1
+    wanted = _words(student)
+    return [n for n, row in enumerate(rows[1:], start=1) if len(wanted) > 1 and _words(" ".join(row[:width])) == wanted]
+
+
+def _words(name: str) -> list[str]:
+    return sorted(name.casefold().replace(",", " ").split())
 
 
 def _letters(text: str) -> str:
