@@ -14,7 +14,7 @@ venv=$2
 python=${3:-}
 torch_index=${4:-}
 here=$(dirname "$0")
-root=$(cd "$here/.." && pwd)
+root=$(cd "$here/.." && pwd -P)
 cpu_index=https://download.pytorch.org/whl/cpu
 
 case $purpose in
@@ -25,9 +25,25 @@ case $purpose in
     *) echo "setup_environment.sh: no purpose '$purpose'; there are lab, instructor, site and test" >&2 && exit 2 ;;
 esac
 
+# a stamp says where its environment lies, and which course's it is; an empty one says nothing
+lies_in() { (cd "$venv" && pwd -P); }
+read_stamp() {
+    its_place="" its_course=""
+    { read -r its_place && read -r its_course; } <"$1" || true
+}
+
+# programs of an environment begin with its path: where it was moved or copied they call what is not there, or another
+moved=""
+for stamp in "$venv"/.course-*; do
+    [ -f "$stamp" ] && read_stamp "$stamp" || continue
+    [ -z "$its_place" ] || [ "$its_place" = "$(lies_in)" ] || moved=$its_place
+done
+
 # an environment made for more serves as well
 for made in $includes; do
     stamp=$venv/.course-$made
+    [ -z "$moved" ] && [ -f "$stamp" ] && read_stamp "$stamp" || continue
+    [ -z "$its_course" ] || [ "$its_course" = "$root" ] || continue
     if [ "$stamp" -nt "$root/pyproject.toml" ] && [ "$stamp" -nt "$root/scripts/setup_environment.sh" ]; then
         exit 0
     fi
@@ -58,7 +74,8 @@ answers() {
     "$venv/bin/python" -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=5)' "$1/torch/" 2>/dev/null
 }
 
-if ! "$venv/bin/python" "$root/scripts/check_python.py" >/dev/null 2>&1; then
+if [ -n "$moved" ] || ! "$venv/bin/python" "$root/scripts/check_python.py" >/dev/null 2>&1; then
+    [ -z "$moved" ] || echo "$venv was made in $moved, and an environment cannot be moved: making it again"
     interpreter=$(find_python) || exit 1
     echo "Making $venv with $("$interpreter" --version)"
     "$interpreter" -m venv --clear "$venv"
@@ -82,4 +99,4 @@ echo "Installing the course and what it needs ($purpose) into $venv (torch is la
 # jsonschema 4.25 builds 38 parsers when it is imported: two seconds of every start of JupyterLab, nbgrader and Sphinx
 # (python-jsonschema #1428). An environment of the reader's own keeps what it has
 "$venv/bin/python" -m pip install --quiet --editable "$root$extras" "jsonschema<4.25"
-touch "$venv/.course-$purpose"
+printf '%s\n' "$(lies_in)" "$root" >"$venv/.course-$purpose"

@@ -114,10 +114,17 @@ def test_asked_for_python_must_suit(tools, tmp_path):
     assert done.stderr == "PYTHON=python3.9 does not suit: Python 3.9 is not in the course range.\n"
 
 
-def made_environment(folder, purpose):
-    """Make a folder that looks like an environment made for a purpose after the last change of pyproject.toml."""
+def made_environment(folder, purpose, place=None, course=ROOT):
+    """Make a folder that looks like an environment made for a purpose after the last change of pyproject.toml.
+
+    Args:
+        folder: where it lies.
+        purpose: such as "lab".
+        place: where it was made; by default where it lies.
+        course: the course that it was made for.
+    """
     folder.mkdir()
-    (folder / f".course-{purpose}").touch()
+    (folder / f".course-{purpose}").write_text(f"{place or folder.resolve()}\n{course.resolve()}\n", encoding="utf-8")
     return folder
 
 
@@ -152,6 +159,32 @@ def test_a_changed_project_is_installed_again(tools, tmp_path):
     os.utime(venv / ".course-test", (0, 0))
 
     assert "No suitable Python found" in set_up(tools, tmp_path).stderr
+
+
+def test_an_environment_that_was_moved_is_made_again(tools, tmp_path):
+    """Its programs call a Python that is not there any more: `make lab` says so, and does not end in "not found"."""
+    made_environment(tmp_path / "venv", "lab", place="/the/folder/before")
+    done = set_up(tools, tmp_path)
+
+    assert "venv was made in /the/folder/before" in done.stdout
+    assert "No suitable Python found" in done.stderr
+
+
+def test_an_environment_of_another_copy_is_completed(tools, tmp_path):
+    """An environment that holds another copy of the course does not serve for this one, and is not made again."""
+    made_environment(tmp_path / "venv", "lab", course=tmp_path)
+    done = set_up(tools, tmp_path)
+
+    assert "No suitable Python found" in done.stderr
+    assert "was made in" not in done.stdout
+
+
+def test_a_stamp_that_says_nothing_counts(tools, tmp_path):
+    """What earlier releases of the course wrote, an empty file, does not set everything up again."""
+    venv = made_environment(tmp_path / "venv", "lab")
+    (venv / ".course-lab").write_text("", encoding="utf-8")
+
+    assert set_up(tools, tmp_path).returncode == 0
 
 
 def test_an_unknown_purpose_is_refused(tools, tmp_path):
