@@ -4,6 +4,7 @@ import pytest
 from support import sandbox_here
 from support.browser import browser  # noqa: F401
 from support.built_package import built  # noqa: F401
+from support.first_page import offered, site  # noqa: F401
 from support.postgres import postgres_server  # noqa: F401
 
 

@@ -1,18 +1,30 @@
-"""A student's day in JupyterLab: a lesson with its figures, an exercise with its checks, nbgrader's Validate button."""
+"""A student's day in JupyterLab: a lesson with its figures, an exercise with its checks, nbgrader's Validate button.
 
+It begins on the course's web page: with its commands the student clones the course, and `make lab` opens the lesson.
+"""
+
+import os
 import re
+import shlex
+import subprocess
+import sys
+import time
 
 import pytest
+from support.built_package import copy_tracked
+from support.first_page import PUBLISHED
 from support.front_end import (
     code_cell,
-    copy_course,
+    code_prompts,
     count_colours,
-    course_lab,
     decline_news,
+    errors_shown,
     open_page,
+    pasted,
     run_all_cells,
     run_cell,
     save_screenshot,
+    surroundings,
     wait_for_kernel,
     write_cell,
 )
@@ -38,11 +50,42 @@ def pictures(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def lesson(browser, pictures, tmp_path_factory):
-    """Open lesson 04 as `course lab 04` offers it, run all cells, and give the page."""
-    course = copy_course(tmp_path_factory.mktemp("course"))
+def repository(tmp_path_factory):
+    """Return git's settings by which the page's address is that of a repository here, with the course as it is now."""
+    folder = tmp_path_factory.mktemp("repository")
+    copy_tracked(folder)
+    author = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for words in (["init", "--quiet"], ["add", "--force", "."], [*author, "commit", "--quiet", "--message", "All"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    settings = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.{folder.as_uri()}.insteadOf"}
+    return settings | {"GIT_CONFIG_VALUE_0": PUBLISHED.address}
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """Return an environment that `make lab` finds complete: this process's Python, and the program `course`."""
+    folder = tmp_path_factory.mktemp("environment")
+    (folder / "bin").mkdir()
+    program = folder / "bin" / "course"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m course_utils.cli "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    stamp = folder / ".course-lab"
+    stamp.touch()
+    # made after whatever the clone holds
+    later_s = time.time() + 3600
+    os.utime(stamp, (later_s, later_s))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def lesson(offered, repository, environment, browser, pictures, tmp_path_factory):
+    """Clone the course and open lesson 04, by the page's commands; run all cells, and give the page."""
+    folder, home = tmp_path_factory.mktemp("clone"), tmp_path_factory.mktemp("home")
+    # as `make lab LESSON=04`; nothing may be installed, so that a set-up which begins ends in a sentence
+    wanted = {"VENV": str(environment), "PYTHON": "no-python", "LESSON": "04"}
+    variables = surroundings(folder / "course", home) | repository | wanted
     with (
-        course_lab(course, tmp_path_factory.mktemp("home"), "04") as (address, _),
+        pasted(offered.beginning_with("git"), folder, variables, home) as (address, _),
         open_page(browser, address) as (page, _),
     ):
         page.goto(address)
@@ -66,15 +109,14 @@ def exercise(lesson, pictures):
 
 def test_lesson_runs_from_top_to_bottom(lesson):
     """The lesson that was asked for is open, each of its code cells has run, and none raised."""
-    # the text as it is, for the browser renders only what is in view
-    prompts = lesson.locator(".jp-CodeCell .jp-InputPrompt:not(.jp-Placeholder-prompt)").all_text_contents()
+    prompts = code_prompts(lesson)
 
     # the cell that says what to install is folded
     assert lesson.locator(".jp-CodeCell .jp-Placeholder-prompt").count() == 1
     assert lesson.get_by_role("heading", name="04 Measuring time").count() == 1
     assert len(prompts) > 10
     assert all(re.fullmatch(r"\[\d+\]:", prompt) for prompt in prompts)
-    assert lesson.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
+    assert errors_shown(lesson) == 0
 
 
 def test_figures_are_drawn_and_said(lesson, pictures):

@@ -7,11 +7,10 @@ metadata of its own. What its releases dropped stands in `course_utils.exercises
 import json
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 from support.found import found
 from support.submissions import ROOT, solved
+from support.vs_code import as_vs_code, errors_in, run_as_vs_code
 
 from course_utils.cli.main import main
 from course_utils.grading.assignment import read_assignment
@@ -29,13 +28,6 @@ def course(tmp_path_factory):
     return folder
 
 
-def as_vs_code(notebook):
-    """Return a notebook as VS Code saves it: what it does not know is dropped, languages and a kernel are noted."""
-    cells = [cell | {"metadata": {"vscode": {"languageId": "python"}}} for cell in notebook["cells"]]
-    kernel = {"display_name": ".venv", "language": "python", "name": "python3"}
-    return notebook | {"cells": cells, "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}}}
-
-
 def as_colab(notebook):
     """Return a notebook as Colab saves it: nbformat 4.0, ids in the metadata, where nbgrader's stays."""
     cells = [
@@ -43,16 +35,6 @@ def as_colab(notebook):
         for cell in notebook["cells"]
     ]
     return notebook | {"cells": cells, "metadata": {"colab": {"provenance": []}}, "nbformat_minor": 0}
-
-
-def run_as_vs_code(path):
-    """Run a notebook in a kernel as VS Code starts it: in the notebook's folder, told its path by a variable."""
-    notebook = nbformat.reads(json.dumps(as_vs_code(json.loads(path.read_text(encoding="utf-8")))), as_version=4)
-    told = nbformat.v4.new_code_cell(f"__vsc_ipynb_file__ = {str(path)!r}")
-    notebook.cells.insert(0, told)
-    place = {"metadata": {"path": path.parent}}
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=place).execute()
-    return notebook
 
 
 def test_a_lesson_runs_in_vs_code(course):
@@ -63,9 +45,8 @@ def test_a_lesson_runs_in_vs_code(course):
     path.write_text(text.replace('on the CPU\\", ..., \\"ms\\"', 'on the CPU\\", 40, \\"ms\\"'), encoding="utf-8")
     notebook = run_as_vs_code(path)
 
-    errors = [out for cell in notebook.cells for out in cell.get("outputs", []) if out["output_type"] == "error"]
     kept = json.loads((course / ".course" / "predictions.json").read_text(encoding="utf-8"))
-    assert errors == []
+    assert errors_in(notebook) == []
     assert set(kept) == {"00_start_here"}
     assert any("measured" in row for row in found(kept["00_start_here"].values()))
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from support.browser import COLOURS, browser, violations  # noqa: F401
 from support.described_documents import described
+from support.first_page import PUBLISHED, require_sphinx
 from support.found import found
 from support.submissions import EXERCISES, ROOT
 
@@ -28,25 +29,8 @@ SPEC.loader.exec_module(light_pages)
 
 TITLE = "# Exercise 04: Measuring time\n\n| task | minutes |\n|---|---|\n| 4.1 Median | 5 |\n\nText | with a bar"
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
-PUBLISHED = Repository("https://github.com/someone/course")
 COLAB = "https://colab.research.google.com/"
 SMALL_README = "# A course\n\n```sh\nmake lab\n```\n\nA pitch.\n\n## The lessons\n\n[00](notebooks/{0}.ipynb)\n"
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """Build the site once as one that is published, without running lessons."""
-    require_sphinx()
-    output = tmp_path_factory.mktemp("first") / "site"
-    built = build_site.build(ROOT, output, execute=False, repository=PUBLISHED)
-    assert built == 0, "Sphinx warned; its messages are above"
-    return output
-
-
-def require_sphinx():
-    """Skip where the site's tools are not installed."""
-    for module in ("sphinx", "myst_nb", "sphinx_book_theme"):
-        pytest.importorskip(module, reason=f"{module} is not installed; the extra 'site' brings it")
 
 
 def text_of(site, page):

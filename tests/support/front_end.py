@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -67,21 +67,48 @@ def free_port():
 def course_lab(course, home, *words):
     """Start `course lab` in a folder; yield the address that it prints and its log, and end all that it started."""
     command = [sys.executable, "-m", "course_utils.cli", "lab", *words, "--no-browser", f"--port={free_port()}"]
+    with started(command, course, surroundings(course, home), home) as address_and_log:
+        yield address_and_log
+
+
+@contextmanager
+def pasted(commands, folder, environment, home):
+    """Run commands as somebody who pastes them into a terminal, the last of which opens JupyterLab; yield as above.
+
+    Args:
+        commands: lines of shell.
+        folder: where the terminal is.
+        environment: its variables.
+        home: a folder for the log.
+    """
+    # a browser that opens nothing, and a port that is free: the commands stay as they are
+    settings = {"BROWSER": "true", "JUPYTER_PORT": str(free_port())}
+    with started(["sh", "-ec", "\n".join(commands)], folder, environment | settings, home) as address_and_log:
+        yield address_and_log
+
+
+@contextmanager
+def started(command, folder, environment, home):
+    """Start what becomes a Jupyter server; yield the address that it prints and its log, and end all of it."""
     log_path = home / "log"
     with log_path.open("w", encoding="utf-8") as log:
-        server = subprocess.Popen(
-            command, cwd=course, env=surroundings(course, home), stdout=log, stderr=log, start_new_session=True
-        )
+        server = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True)
         try:
             yield printed_address(server, log_path), log_path
         finally:
             # a kernel leads a process group of its own, and the server ends it when it is asked to end
-            server.terminate()
+            end_group(server, signal.SIGTERM)
             try:
                 server.wait(timeout=30)
             except subprocess.TimeoutExpired:
-                os.killpg(server.pid, signal.SIGKILL)
+                end_group(server, signal.SIGKILL)
                 server.wait()
+
+
+def end_group(server, signal_number):
+    """Send a signal to what a shell, make and the server are; where all of it has ended there is nothing to do."""
+    with suppress(ProcessLookupError):
+        os.killpg(server.pid, signal_number)
 
 
 def printed_address(server, log_path):
@@ -133,6 +160,22 @@ def run_all_cells(page):
     page.get_by_text("Run All Cells", exact=True).click()
     page.wait_for_function(_STARTED)
     page.wait_for_function(_DONE, timeout=CELLS_MS)
+
+
+def code_prompts(page):
+    """Return what stands before the code cells of the notebook in front, without those that are folded.
+
+    The text is as it is, for the browser renders only what is in view.
+    """
+    cells = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell")
+    return cells.locator(".jp-InputPrompt:not(.jp-Placeholder-prompt)").all_text_contents()
+
+
+def errors_shown(page):
+    """Count the errors among the outputs of the notebook in front."""
+    return page.locator(
+        ".jp-NotebookPanel:not(.lm-mod-hidden) [data-mime-type='application/vnd.jupyter.error']"
+    ).count()
 
 
 def code_cell(page, text):
