@@ -13,12 +13,16 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import venv
+from pathlib import Path
 
 import pytest
 from support.found import found
+from support.front_end import surroundings
 from support.paths import ROOT
 
+from course_utils.data.package import DISTRIBUTION
 from course_utils.data.repository import Repository
 from scripts.installed_cell import installed_cell
 
@@ -101,23 +105,48 @@ def test_without_the_package_a_lesson_says_what_to_install(tmp_path):
     assert "pip install" in ended[1]
 
 
-def test_in_colab_the_first_cell_installs_the_course(built, tmp_path):
-    """In an environment that has pip and nothing else, the generated cell brings the package, and imports find it."""
+@pytest.fixture
+def colab(tmp_path):
+    """Make an environment as Colab's is: pip, Jupyter and what lessons need, but not the course.
+
+    It lends what is installed here: a link to each thing but the course's own.
+    """
+    course = {file.parts[0] for file in importlib.metadata.files(DISTRIBUTION)}
+    lent = tmp_path / "lent"
+    lent.mkdir()
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if path.name not in course | {"course_utils", "__pycache__"}:
+            (lent / path.name).symlink_to(path)
+    venv.create(tmp_path / "colab")
+    (site_packages,) = (tmp_path / "colab").glob("lib/python*/site-packages")
+    (site_packages / "lent.pth").write_text(f"{lent}\n", encoding="utf-8")
+    return tmp_path / "colab" / "bin" / "python"
+
+
+def test_in_colab_a_lesson_brings_the_course_and_runs(built, colab, tmp_path):
+    """Where the course is not installed, the first cell of lesson 00 installs it, and every cell after it runs."""
     _, wheel, _ = built
-    cell = "".join(installed_cell("00", PUBLISHED)["source"])
-    assert json.dumps(PUBLISHED.requirement) in cell
-    cell = cell.replace(json.dumps(PUBLISHED.requirement), json.dumps(str(wheel)))
-    in_colab = "import sys\nsys.modules['google.colab'] = object()\n"
-    script = tmp_path / "cell.py"
-    script.write_text(f"{in_colab}{cell}\nimport course_utils\nprint(course_utils.__file__)\n", encoding="utf-8")
-    venv.create(tmp_path / "plain", with_pip=True)
-    python = [tmp_path / "plain" / "bin" / "python", "-I"]
-    before = subprocess.run([*python, "-c", "import course_utils"], capture_output=True, check=False)
-    done = subprocess.run([*python, script], capture_output=True, text=True, check=False)
+    name, requirement = "00_start_here", json.dumps(PUBLISHED.requirement)
+    cell = installed_cell("00", PUBLISHED)
+    assert requirement in "".join(cell["source"])
+    cell["source"] = "".join(cell["source"]).replace(requirement, json.dumps(str(wheel)))
+    notebook = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))
+    (place,) = (index for index, each in enumerate(notebook["cells"]) if each["id"] == cell["id"])
+    in_colab = "import sys, types\nsys.modules['google.colab'] = types.ModuleType('google.colab')"
+    notebook["cells"][place : place + 1] = [cell | {"id": "colab", "source": in_colab}, cell]
+    (tmp_path / "content").mkdir()
+    path = tmp_path / "content" / f"{name}.ipynb"
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    where = [colab, "-c", "import course_utils; print(course_utils.__file__)"]
+    settings = {"cwd": tmp_path, "env": surroundings(tmp_path / "nothing", tmp_path), "text": True}
+    before = subprocess.run(where, **settings, capture_output=True, check=False)
+    ran = subprocess.run([colab, "-c", RUN, path], **settings, capture_output=True, check=False)
+    after = subprocess.run(where, **settings, capture_output=True, check=False)
 
     assert before.returncode == 1
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(str(tmp_path / "plain"))
+    assert "No module named 'course_utils'" in before.stderr
+    assert ran.stdout.splitlines()[-1:] == [json.dumps([name, "", ""])], ran.stderr
+    assert after.stdout.startswith(str(tmp_path / "colab")), after.stderr
 
 
 def spelled(name):
