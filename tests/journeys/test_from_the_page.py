@@ -69,7 +69,7 @@ def test_with_pip_a_lesson_runs_in_jupyterlab(offered, browser, tmp_path):
     assert f"/lab/tree/notebooks/{LESSON}.ipynb" in address
     assert len(prompts) > 10
     assert all(re.fullmatch(r"\[\d+\]:", prompt) for prompt in prompts)
-    assert errors == 0
+    assert errors == []
     assert "04_measuring_time" in names
     assert "0.0.0.0" not in log
 

@@ -116,7 +116,7 @@ def test_lesson_runs_from_top_to_bottom(lesson):
     assert lesson.get_by_role("heading", name="04 Measuring time").count() == 1
     assert len(prompts) > 10
     assert all(re.fullmatch(r"\[\d+\]:", prompt) for prompt in prompts)
-    assert errors_shown(lesson) == 0
+    assert errors_shown(lesson) == []
 
 
 def test_figures_are_drawn_and_said(lesson, pictures):

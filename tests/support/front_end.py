@@ -172,10 +172,10 @@ def code_prompts(page):
 
 
 def errors_shown(page):
-    """Count the errors among the outputs of the notebook in front."""
-    return page.locator(
-        ".jp-NotebookPanel:not(.lm-mod-hidden) [data-mime-type='application/vnd.jupyter.error']"
-    ).count()
+    """Return what the notebook in front shows of errors and of what its code wrote to stderr."""
+    # JupyterLab 4.6 shows both under this type; an error has none of its own there
+    shown = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) [data-mime-type='application/vnd.jupyter.stderr']")
+    return shown.all_text_contents()
 
 
 def code_cell(page, text):
