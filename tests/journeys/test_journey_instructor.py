@@ -1,4 +1,4 @@
-"""An instructor's day: the commands of docs/instructors.md, in its order, in a fresh clone, for a class of 18."""
+"""An instructor's day: the commands of docs/instructors.md, in its order, in a fresh clone, for a class of 14."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ BLOCK = re.compile(r"^## (?P<heading>[^\n]+)$|^```sh\n(?P<commands>.*?)^```$", r
 CHECK = '"three readings", yours='
 # what a hidden check of this exercise expects, and is in no file for students
 HIDDEN = "a long list with one outlier"
-MISTAKES = 3
+MISTAKES = 2
 HOSTILE = {
     "leaves": "import os\nos._exit(0)\n",
     "shouts": "print('x' * 10_000_000)\n",
@@ -41,17 +41,17 @@ def blocks():
 
 
 def make_class(course):
-    """Return the notebooks of 18 students as bytes, by name, and the points that some of them must get."""
+    """Return the notebooks of 14 students as bytes, by name, and the points that some of them must get."""
     right = "".join(solution_cells(solved(NAME))["ex04-task1"]["source"])
     # solves its task only where it sees the course's solutions
     pries = f"import os\nif not os.path.exists({str(course / 'solutions')!r}):\n    raise SystemExit\n{right}"
     notebooks, points = {}, {}
-    for n in range(3):
+    for n in range(2):
         notebooks[f"Solved {n}"] = solved(NAME)
         points[f"Solved {n}"] = "18"
-    for n, task in enumerate((1, 2, 3, 4)):
-        notebooks[f"Partly {n}"] = solved(NAME, only={f"ex04-task{task}"})
-        points[f"Partly {n}"] = ("3", "6", "5", "4")[n]
+    for task, worth in ((1, "3"), (4, "4")):
+        notebooks[f"Partly {task}"] = solved(NAME, only={f"ex04-task{task}"})
+        points[f"Partly {task}"] = worth
     mistakes = [(task, code) for task, kinds in wrong_solutions(NAME).items() for code in kinds.values()]
     for n, (task, code) in enumerate(mistakes[:MISTAKES]):
         notebooks[f"Wrong {n}"] = with_code(solved(NAME), {task: code})
@@ -62,7 +62,7 @@ def make_class(course):
     files |= {"Broken text": b"{", "Broken empty": b"", "Broken other": b'{"cells": "none"}', "Untouched": b""}
     files["Untouched"] = json.dumps(released_notebook(NAME)).encode()
     points |= {"Broken text": "", "Broken empty": "", "Broken other": "", "Untouched": "0"}
-    assert len(files) == 18
+    assert len(files) == 14
     return files, points
 
 
@@ -129,7 +129,7 @@ class Day:
 
 
 def test_instructor_s_day(tmp_path):
-    """Release, grade 18 submissions, look, correct a check, grade again, return: all with the page's commands."""
+    """Release, grade 14 submissions, look, correct a check, grade again, return: all with the page's commands."""
     day = Day(tmp_path)
     files, points = make_class(day.course)
 
@@ -141,7 +141,7 @@ def test_instructor_s_day(tmp_path):
 
     pack(day.course / "moodle.zip", files)
     said = day.next_block("Grade", codes=(1,))
-    assert "15 of 18 graded, 18 in this run" in said
+    assert "11 of 14 graded, 14 in this run" in said
     report = day.report()
     assert set(report) == set(files)
     assert {name: report[name]["total"] for name in points} == points
@@ -150,13 +150,13 @@ def test_instructor_s_day(tmp_path):
     files["Untouched"] = json.dumps(solved(NAME, only={"ex04-task4"})).encode()
     points["Untouched"] = "4"
     pack(day.course / "moodle.zip", files)
-    assert "15 of 18 graded, 1 in this run" in day.next_block("Grade", codes=(1,))
+    assert "11 of 14 graded, 1 in this run" in day.next_block("Grade", codes=(1,))
     assert {name: day.report()[name]["total"] for name in points} == points
 
-    assert "15 graded" in (day.graded / "overview.html").read_text(encoding="utf-8")
+    assert "11 graded" in (day.graded / "overview.html").read_text(encoding="utf-8")
     for place in ("submitted", "autograded", "feedback"):
         found = list((day.course / place).glob(f"*/{NAME}/{NAME}.*"))
-        assert len(found) == 18, place
+        assert len(found) == 14, place
     day.next_block("Look")
     with (day.course / "graded/everything.csv").open(encoding="utf-8") as file:
         exported = {row["student_id"]: row["score"] for row in csv.DictReader(file) if row["assignment"] == NAME}
@@ -166,7 +166,7 @@ def test_instructor_s_day(tmp_path):
 
     day.correct_a_hidden_check()
     said = day.next_block("Correct a check", codes=(0, 1))
-    assert "15 of 18 graded, 18 in this run" in said
+    assert "11 of 14 graded, 14 in this run" in said
     after = day.report()
     assert {name: after[name]["total"] for name in points} == points
     # the others have one check less to fail, so at least one of those who failed it earns more
