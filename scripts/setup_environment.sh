@@ -51,17 +51,24 @@ done
 
 find_python() {
     why=""
-    for candidate in "$python" python3 python3.14 python3.13 python3.12 python3.11 python; do
-        [ -n "$candidate" ] && command -v "$candidate" >/dev/null 2>&1 || continue
+    set -- python3 python3.14 python3.13 python3.12 python3.11 python
+    [ -z "$python" ] || set -- "$python"  # the one that was asked for, and no other
+    for candidate in "$@"; do
+        command -v "$candidate" >/dev/null 2>&1 || continue
         if answer=$("$candidate" "$root/scripts/check_python.py" 2>/dev/null); then
             echo "$candidate"
             return 0
         fi
         # keep the first reason, but an Intel Python on an Apple chip is the one to know about
         case "$answer" in *"Intel build"*) why=$answer ;; *) why=${why:-$answer} ;; esac
-        [ -z "$python" ] || break  # the one that was asked for, and no other
     done
     if [ -n "$python" ]; then
+        if ! command -v "$python" >/dev/null 2>&1; then
+            why="there is no such program."
+        elif [ -z "$why" ]; then
+            # a shim of a version manager knows why it starts no Python
+            why=$("$python" --version 2>&1 | { read -r line && echo "$line"; })
+        fi
         echo "PYTHON=$python does not suit: ${why:-it cannot be run.}" >&2
     else
         echo "No suitable Python found: ${why:-install Python 3.11, 3.12, 3.13 or 3.14 and put it on the PATH.}" >&2

@@ -114,6 +114,26 @@ def test_asked_for_python_must_suit(tools, tmp_path):
     assert done.stderr == "PYTHON=python3.9 does not suit: Python 3.9 is not in the course range.\n"
 
 
+def test_asked_for_shim_says_why_it_starts_nothing(tools, tmp_path):
+    """Where PYTHON=... is a version manager's program without a Python behind it, what that says is passed on."""
+    fake_python(tools, "python3.12", "", 127)
+    (tools / "python3.12").write_text(
+        "#!/bin/sh\nprintf 'shim: python3.12 is in 3.12.1\\nchoose it\\n' >&2\nexit 127\n"
+    )
+    done = set_up(tools, tmp_path, "python3.12")
+
+    assert done.stderr == "PYTHON=python3.12 does not suit: shim: python3.12 is in 3.12.1\n"
+
+
+def test_asked_for_python_that_is_not_there(tools, tmp_path):
+    """Where PYTHON=... names no program, another that would suit is not taken in its place."""
+    fake_python(tools, "python3", "", 0)
+    done = set_up(tools, tmp_path, "no such/python3.12")
+
+    assert done.returncode == 1
+    assert done.stderr == "PYTHON=no such/python3.12 does not suit: there is no such program.\n"
+
+
 def made_environment(folder, purpose, place=None, course=ROOT):
     """Make a folder that looks like an environment made for a purpose after the last change of pyproject.toml.
 
