@@ -99,11 +99,11 @@ if ! "$venv/bin/python" -c 'import importlib.metadata as m; m.version("torch"); 
     fi
     if [ -n "$torch_index" ]; then
         "$venv/bin/python" "$root/scripts/list_requirements.py" torch torchvision |
-            "$venv/bin/python" -m pip install --quiet --index-url "$torch_index" --requirement /dev/stdin
+            "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --index-url "$torch_index" --requirement /dev/stdin
     fi
 fi
 echo "Installing the course and what it needs ($purpose) into $venv (torch is large: a few minutes)"
 # jsonschema 4.25 builds 38 parsers when it is imported: two seconds of every start of JupyterLab, nbgrader and Sphinx
 # (python-jsonschema #1428). An environment of the reader's own keeps what it has
-"$venv/bin/python" -m pip install --quiet --editable "$root$extras" "jsonschema<4.25"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$root$extras" "jsonschema<4.25"
 printf '%s\n' "$(lies_in)" "$root" >"$venv/.course-$purpose"
