@@ -35,6 +35,8 @@ CHUNK_BYTES = 2**16
 LONGEST_REPORT, MOST_REPORTS = 200, 5
 SO_PASSCRED = 16  # <asm-generic/socket.h>; Python 3.11 has no name for it
 CREDENTIALS = struct.Struct("3i")
+# what a fault in compiled code ends in
+FAULTS = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE})
 
 
 def ask_for_sender(channel: socket.socket) -> None:
@@ -362,5 +364,6 @@ def explain_end(status: int | None) -> tuple[Ending, str]:
         if number == signal.SIGXCPU:
             return Ending.TIMEOUT, "your code used up its processor time"
         name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
-        return Ending.CRASHED, f"the process of your code was ended by signal {name}"
+        ending = Ending.FAULT if number in FAULTS else Ending.CRASHED
+        return ending, f"the process of your code was ended by signal {name}"
     return Ending.CRASHED, f"your code ended its own process (exit status {os.waitstatus_to_exitcode(status)})"

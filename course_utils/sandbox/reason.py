@@ -10,6 +10,7 @@ class Ending(StrEnum):
 
     TIMEOUT = "timeout"  # it ran past its wall time or its processor time
     CRASHED = "crashed"  # it ended by itself, or started too many processes
+    FAULT = "fault"  # a signal ended it that says that something went wrong below Python, perhaps in a library
     MEMORY = "memory"  # it took more memory than allowed
     OUTPUT = "output"  # it printed or returned more than allowed
     FORGED = "tampered"  # what came over its socket was not written by the course's code

@@ -1,6 +1,7 @@
 """Hostile and broken submissions: the points deserved, the right reason, neighbours graded, nothing left behind."""
 
 import os
+import signal
 import textwrap
 from dataclasses import replace
 
@@ -10,6 +11,8 @@ from support.paths import ROOT
 from support.sandbox_here import needs_sandbox
 
 from course_utils.grading.checking.engine import Grader
+from course_utils.grading.checking.session import Session
+from course_utils.sandbox.connection import StudentGone, explain_end
 from course_utils.sandbox.limits import Limits
 from course_utils.sandbox.process_tree import read_usage
 
@@ -328,6 +331,26 @@ def test_attack_on_the_first_task(grader, attack):
 def test_attack_on_the_clock(hurried, attack):
     """A first task that does not end is ended."""
     assert_gets_what_it_deserves(hurried, attack)
+
+
+@pytest.mark.parametrize(("ending", "faults", "lost"), [("SIGSEGV", 1, 0), ("SIGSEGV", 2, 2), ("SIGKILL", 1, 2)])
+def test_a_fault_that_does_not_come_again_costs_nothing(grader, monkeypatch, ending, faults, lost):
+    """What a signal of a fault ended is run once more: compiled code of a library may fail on a busy machine."""
+    begun = []
+
+    def begin_task(session, check):
+        begin(session, check)
+        if check.grade_id == "ex90-task1-check":
+            begun.append(check)
+            if len(begun) <= faults:
+                raise StudentGone(*explain_end(getattr(signal, ending)))
+
+    begin = Session.begin_task
+    monkeypatch.setattr(Session, "begin_task", begin_task)
+    result = grade(grader)
+
+    assert points(result) == [2 - lost, 2, 2, 2, 2]
+    assert str(result.tasks[0].reason) == ("crashed" if lost else "ok")
 
 
 def test_right_submission_gets_full_points(grader):
