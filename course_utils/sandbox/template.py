@@ -36,6 +36,7 @@ from course_utils.sandbox.process_tree import read_usage
 from course_utils.sandbox.processors import stay_on
 from course_utils.sandbox.student import serve_socket
 from course_utils.sandbox.syscall_filter import load_filter
+from course_utils.sandbox.thread_pool import renew_in_forks
 
 REQUEST_BYTES, MOST_DESCRIPTORS = 2**20, 2**20
 
@@ -51,6 +52,7 @@ def load_all(modules: Sequence[str]) -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.set_num_threads(1)
+        renew_in_forks()
         queue_seeds_without_stack()
 
 

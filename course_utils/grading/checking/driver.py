@@ -126,8 +126,8 @@ class _CheckCell:
 def run_task(part: Part, session: Session, *, tries: int = 2) -> TaskResult:
     """Run one check cell.
 
-    A fault in compiled code may be a library's: on a busy machine torch.compile ended about one in ten runs of a right
-    solution with SIGSEGV (torch 2.14.1 on Linux). So the cell is run once more before it loses its points.
+    A fault in compiled code may be a library's, as `course_utils.sandbox.thread_pool` tells. So the cell is run once
+    more before it loses its points.
 
     Args:
         part: the check cell, hidden tests included.
