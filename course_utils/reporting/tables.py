@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import re
 import shutil
+import sys
+import textwrap
 from collections.abc import Sequence
 
 Rows = Sequence[Sequence[str]]
@@ -18,10 +20,8 @@ _LONG_WORD = re.compile(rf"[^\s]{{{LONGEST_UNBROKEN + 1},}}")
 _DECIMAL = r"[-+]?\d+\.\d+(?:e[-+]?\d+)?"
 _SIGNS = rf"(?:(?!{_DECIMAL})\W)"
 _PIECE = re.compile(rf"{_DECIMAL}{_SIGNS}*|\w{{1,{LONGEST_UNBROKEN}}}{_SIGNS}*|{_SIGNS}+")
-
-
-# what stays of a last column, however narrow the terminal is
-_SHORTEST_END = 12
+# what a last column has, however narrow the terminal is
+_SHORTEST_END = 20
 
 
 def text_table(rows: Rows, *, indent: str = "  ", fit: bool = False) -> list[str]:
@@ -30,19 +30,26 @@ def text_table(rows: Rows, *, indent: str = "  ", fit: bool = False) -> list[str
     Args:
         rows: the rows.
         indent: what each line begins with.
-        fit: whether to cut the last column where the terminal ends; without a terminal nothing is cut.
+        fit: whether to go on in the next line where the last column is wider than the terminal, if there is one.
 
     Returns:
-        One line for each row.
+        The lines.
     """
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    columns = shutil.get_terminal_size((0, 0)).columns if fit else 0
-    if columns:
+    if fit and sys.stdout.isatty():
+        columns = shutil.get_terminal_size().columns
         longest = max(_SHORTEST_END, columns - len(indent) - sum(width + 2 for width in widths[:-1]))
-        rows = [[*row[:-1], row[-1] if len(row[-1]) <= longest else f"{row[-1][: longest - 3]}..."] for row in rows]
+        rows = [line for row in rows for line in _wrapped(row, longest)]
+        widths = [*widths[:-1], min(widths[-1], longest)]
     return [
         indent + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
+
+
+def _wrapped(row: Sequence[str], longest: int) -> list[list[str]]:
+    """Return a row as lines whose last cell is no longer than this; the other cells stand in the first line."""
+    first, *more = textwrap.wrap(row[-1], longest) or [""]
+    return [[*row[:-1], first], *([*[""] * (len(row) - 1), part] for part in more)]
 
 
 def html_table(caption: str, rows: Rows, notes: Sequence[str] = ()) -> str:

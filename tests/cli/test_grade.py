@@ -256,8 +256,8 @@ def test_progress_on_a_terminal(course):
     out, _ = process.communicate(timeout=60)
 
     assert process.returncode == 0
-    assert b"0/1 [00:00<?" in shown
-    assert "/1 [" not in out
+    assert b"| 0 of 1, ? left" in shown
+    assert " of 1, " not in out
 
 
 def test_nothing_submitted_yet(course, capsys):

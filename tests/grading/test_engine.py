@@ -260,7 +260,7 @@ def test_hidden_text_is_nowhere_in_the_memory(grader, monkeypatch):
 OUT_OF_MEMORY_TEXT = "MPS backend out of memory: you tried to allocate 2 GiB"
 ANSWERS = {
     "a text of torch's": (f"return {OUT_OF_MEMORY_TEXT!r}", "wrong", "", [2, 0.5, 0]),
-    "an error with torch's text": (f"raise RuntimeError({OUT_OF_MEMORY_TEXT!r})", "wrong", "", [2, 0.5, 0]),
+    "an error with torch's text": (f"raise RuntimeError({OUT_OF_MEMORY_TEXT!r})", "raised", "an error", [2, 0.5, 0]),
     "the text of an untouched task": ("return 'not written yet (todo)'", "wrong", "", [2, 0.5, 0]),
     "an untouched task": ("raise NotImplementedError('todo')", "wrong", "not written yet", [2, 0.5, 0]),
     "Python's memory error": ("raise MemoryError", "memory", "more memory than it may", [2, 0.5, 0]),
