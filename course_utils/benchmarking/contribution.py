@@ -138,8 +138,7 @@ def _release(version: str) -> Iterator[str]:
 
 def _python(version: str) -> Iterator[str]:
     bounds, line = course_bounds(), re.match(r"\d+\.\d+(?=\.\d)", version)
-    oldest, newest = exactly(bounds.python_from).line, exactly(bounds.python_to).line
-    if line is None or not oldest <= exactly(line[0]).line <= newest:
+    if line is None or not bounds.suits_python(exactly(line[0])):
         known = f"{bounds.python_from} to {bounds.python_to}"
         yield f"Python {version} is not among those that this course runs with ({known})"
 

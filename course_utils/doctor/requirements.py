@@ -38,7 +38,7 @@ class TorchLine:
 
     def suits_python(self, python: Version | None) -> bool:
         """Return whether there is a wheel for this Python; an unknown Python suits."""
-        return python is None or exactly(self.python_from).line <= python.line <= exactly(self.python_to).line
+        return python is None or _lies_between(python, self.python_from, self.python_to)
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,14 @@ class CourseBounds:
     def torch_requirement(self) -> str:
         """The bounds as pip reads them."""
         return f"torch>={self.torch_from},<{self.torch_below}"
+
+    def suits_python(self, python: Version) -> bool:
+        """Return whether the course runs with this Python."""
+        return _lies_between(python, self.python_from, self.python_to)
+
+
+def _lies_between(python: Version, oldest: str, newest: str) -> bool:
+    return exactly(oldest).line <= python.line <= exactly(newest).line
 
 
 @cache

@@ -113,7 +113,7 @@ def update_first(snapshot: Snapshot, most: str | None) -> tuple[str, str | None]
     """
     version, python, bounds = macos(snapshot), known(snapshot.python), course_bounds()
     old_macos = version is not None and not version.at_least("14")
-    suits = python is not None and exactly(bounds.python_from).line <= python.line <= exactly(bounds.python_to).line
+    suits = python is not None and bounds.suits_python(python)
     updates = ["update macOS to 14 or newer"] if old_macos else []
     updates += [] if suits else [f"take a Python from {bounds.python_from} to {bounds.python_to}"]
     allowed = f"torch {most} at most" if most else "no torch with MPS"

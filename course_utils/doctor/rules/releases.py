@@ -141,7 +141,7 @@ def torch_untested(snapshot: Snapshot) -> Diagnosis | None:
 def python_out_of_range(snapshot: Snapshot) -> Diagnosis | None:
     """The course, and each torch, run on a range of Pythons."""
     python, bounds = known(snapshot.python), course_bounds()
-    if python is None or exactly(bounds.python_from).line <= python.line <= exactly(bounds.python_to).line:
+    if python is None or bounds.suits_python(python):
         return None
     fitting = newest_torch(None, python, below=bounds.torch_below)
     tested = newest_torch(None, below=bounds.torch_below)
