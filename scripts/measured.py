@@ -23,9 +23,11 @@ from course_utils.reporting.units import format_duration
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "measured"
 LARGEST_BYTES = 2**20
+# a file's document, where it is one, and the reasons to refuse it
+Examined = tuple[BenchDocument | None, tuple[str, ...]]
 
 
-def examine(path: Path, others: Mapping[Path, BenchDocument]) -> tuple[BenchDocument | None, tuple[str, ...]]:
+def examine(path: Path, others: Mapping[Path, BenchDocument]) -> Examined:
     """Read one file; return its document, where it is one, and the reasons to refuse it.
 
     Args:
@@ -52,26 +54,25 @@ def examine(path: Path, others: Mapping[Path, BenchDocument]) -> tuple[BenchDocu
     return document, tuple(dict.fromkeys([*unknown, *objections(document, path.name), *private(data), *taken]))
 
 
-def examine_all(paths: Sequence[Path]) -> dict[Path, tuple[BenchDocument | None, tuple[str, ...]]]:
+def examine_all(paths: Sequence[Path]) -> dict[Path, Examined]:
     """Read files one after the other: readings belong to the fit file of measured/ that has them, else to the first."""
-    shared = _kept_here() if any(path.resolve().parent != MEASURED.resolve() for path in paths) else {}
-    found: dict[Path, tuple[BenchDocument | None, tuple[str, ...]]] = {}
+    elsewhere = any(path.resolve().parent != MEASURED.resolve() for path in paths)
+    shared = fit_in({path: examine(path, {}) for path in sorted(MEASURED.glob("*.json"))}) if elsewhere else {}
+    found: dict[Path, Examined] = {}
     for path in paths:
-        before = {file: document for file, (document, why) in found.items() if document is not None and not why}
-        elsewhere = {file: document for file, document in shared.items() if file.resolve() != path.resolve()}
-        found[path] = examine(path, elsewhere | before)
+        others = {file: document for file, document in shared.items() if file.resolve() != path.resolve()}
+        found[path] = examine(path, others | fit_in(found))
     return found
 
 
-def _kept_here() -> dict[Path, BenchDocument]:
-    looked_at = {path: examine(path, {}) for path in sorted(MEASURED.glob("*.json"))}
-    return {path: document for path, (document, why) in looked_at.items() if document is not None and not why}
+def fit_in(examined: Mapping[Path, Examined]) -> dict[Path, BenchDocument]:
+    """Return the documents that there is no reason to refuse."""
+    return {path: document for path, (document, reasons) in examined.items() if document is not None and not reasons}
 
 
 def fit_documents(folder: Path) -> list[BenchDocument]:
     """Return what the files of a folder say, in the order of their names; without those that are refused."""
-    looked_at = examine_all(sorted(folder.glob("*.json"))).values()
-    return [document for document, reasons in looked_at if document is not None and not reasons]
+    return list(fit_in(examine_all(sorted(folder.glob("*.json")))).values())
 
 
 def crossing(document: BenchDocument, device: str) -> str:
@@ -143,15 +144,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not files:
         print(f"there is no file in {MEASURED}", file=sys.stderr)
         return 2
-    documents, refused = [], False
-    for path, (document, reasons) in examine_all(files).items():
-        refused = refused or bool(reasons)
-        if document is not None and not reasons:
-            documents.append(document)
+    examined = examine_all(files)
+    for path, (_, reasons) in examined.items():
         print(f"{path.name}: {'refused' if reasons else 'fit'}", *reasons, sep="\n  ", file=sys.stderr)
     if chosen.page:
-        print(page(documents), end="")
-    return 1 if refused else 0
+        print(page(list(fit_in(examined).values())), end="")
+    return 1 if any(reasons for _, reasons in examined.values()) else 0
 
 
 if __name__ == "__main__":

@@ -31,17 +31,6 @@ def python_of(notebook: Mapping[str, Any]) -> tuple[int, int] | None:
     return None if found is None else (int(found[1]), int(found[2]))
 
 
-def is_newer(notebook: Mapping[str, Any], here: tuple[int, int] = sys.version_info[:2]) -> bool:
-    """Return whether a notebook ran last with a newer Python than this process has.
-
-    Args:
-        notebook: the notebook's JSON.
-        here: the Python that runs the code now.
-    """
-    theirs = python_of(notebook)
-    return theirs is not None and theirs > here
-
-
 def about_newer_python(
     notebook: Mapping[str, Any], unread: Iterable[Cell], here: tuple[int, int] = sys.version_info[:2]
 ) -> str:
@@ -53,7 +42,7 @@ def about_newer_python(
         here: the Python that runs the code now.
     """
     theirs = python_of(notebook)
-    if theirs is None or not is_newer(notebook, here):
+    if theirs is None or theirs <= here:
         return ""
     named = [f"cell {cell.number}" + f" ({cell.grade_id})" * bool(cell.grade_id) for cell in unread]
     if not named:

@@ -8,7 +8,7 @@ from support import two_tasks
 from support.submissions import released_notebook
 
 from course_utils.cli.check import find_doubts
-from course_utils.exercises.newer_python import about_newer_python, is_newer, python_of, unread_cells
+from course_utils.exercises.newer_python import about_newer_python, python_of, unread_cells
 from course_utils.exercises.notebook import Cell, read_cells
 from course_utils.grading.reading.submission import read_submission
 from course_utils.sandbox.limits import Limits
@@ -49,7 +49,7 @@ def test_only_a_newer_python_explains_anything():
     unread = [Cell(3, "code", UNREAD, "double")]
     made = {version: ran_with(version, {}) for version in ("3.9.18", "3.11.2", "3.12.1", "4.0.0")}
 
-    assert [is_newer(each, (3, 11)) for each in made.values()] == [False, False, True, True]
+    assert [bool(about_newer_python(each, unread, (3, 11))) for each in made.values()] == [False, False, True, True]
     assert about_newer_python(made["3.11.2"], unread, (3, 11)) == ""
     assert about_newer_python(made["3.12.1"], [], (3, 11)) == ""
     said = about_newer_python(made["3.12.1"], [*unread, Cell(5, "code", UNREAD)], (3, 11))
