@@ -19,14 +19,13 @@ import pytest
 from support.first_page import LESSON, PUBLISHED
 from support.front_end import (
     code_prompts,
-    decline_news,
     errors_shown,
+    open_first_notebook,
     open_page,
     pasted,
     run_all_cells,
     save_screenshot,
     surroundings,
-    wait_for_kernel,
 )
 from support.paths import ROOT
 from support.vs_code import errors_in, run_as_vs_code
@@ -55,9 +54,7 @@ def test_with_pip_a_lesson_runs_in_jupyterlab(offered, browser, tmp_path):
         pasted(offered.beginning_with("pip"), tmp_path, mine, tmp_path) as (address, log_path),
         open_page(browser, address) as (page, _),
     ):
-        page.goto(address)
-        wait_for_kernel(page)
-        decline_news(page)
+        open_first_notebook(page, address)
         run_all_cells(page)
         save_screenshot(page, "newcomer_1_lesson_after_pip", tmp_path)
         prompts, errors = code_prompts(page), errors_shown(page)

@@ -17,8 +17,8 @@ from support.front_end import (
     code_cell,
     code_prompts,
     count_colours,
-    decline_news,
     errors_shown,
+    open_first_notebook,
     open_page,
     pasted,
     run_all_cells,
@@ -88,9 +88,7 @@ def lesson(offered, repository, environment, browser, pictures, tmp_path_factory
         pasted(offered.beginning_with("git"), folder, variables, home) as (address, _),
         open_page(browser, address) as (page, _),
     ):
-        page.goto(address)
-        wait_for_kernel(page)
-        decline_news(page)
+        open_first_notebook(page, address)
         save_screenshot(page, "student_1_lesson_opened", pictures)
         run_all_cells(page)
         yield page

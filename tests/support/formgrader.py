@@ -6,15 +6,14 @@ import json
 import os
 import subprocess
 import sys
-import time
 import urllib.request
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
-from support.listening import wait_until_it_listens
+from support.listening import address_of
 
 TOKEN = "formgrader-test"
-START_S = 120
 
 
 @contextmanager
@@ -51,21 +50,10 @@ def formgrader(course, home):
     with (home / "log").open("w+", encoding="utf-8") as log:
         server = subprocess.Popen(command, cwd=course, env=env, stdout=log, stderr=log)
         try:
-            yield wait_for_address(server, home)
+            yield address_of(server, partial(written_address, home / "runtime"), home / "log")
         finally:
             server.terminate()
             server.wait(timeout=30)
-
-
-def wait_for_address(server, home):
-    """Return the server's address as soon as it has written it down and listens there."""
-    until = time.monotonic() + START_S
-    while time.monotonic() < until and server.poll() is None:
-        address = written_address(home / "runtime")
-        if address and wait_until_it_listens(server, address, until):
-            return address
-        time.sleep(0.1)
-    raise AssertionError(f"the server did not start: {(home / 'log').read_text(encoding='utf-8')[-3000:]}")
 
 
 def written_address(folder):

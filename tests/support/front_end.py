@@ -9,17 +9,14 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import pytest
-
-from support.listening import wait_until_it_listens
+from support.listening import address_of
 from support.paths import ROOT
 
-START_S = 120
 # for what the page does by itself, and for all cells of a lesson, milliseconds
 SOON_MS, CELLS_MS = 60_000, 240_000
 STUDENTS_FOLDERS = ("course_utils", "exercises", "notebooks")
@@ -94,7 +91,7 @@ def started(command, folder, environment, home):
     with log_path.open("w", encoding="utf-8") as log:
         server = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True)
         try:
-            yield printed_address(server, log_path), log_path
+            yield address_of(server, partial(printed_address, log_path), log_path), log_path
         finally:
             # a kernel leads a process group of its own, and the server ends it when it is asked to end
             end_group(server, signal.SIGTERM)
@@ -111,15 +108,10 @@ def end_group(server, signal_number):
         os.killpg(server.pid, signal_number)
 
 
-def printed_address(server, log_path):
-    """Wait until the server prints the address to open and listens there; one that does not fails, with its log."""
-    until = time.monotonic() + START_S
-    while time.monotonic() < until and server.poll() is None:
-        found = re.search(r"http://localhost:\S+token=\w+", log_path.read_text(encoding="utf-8"))
-        if found and wait_until_it_listens(server, found.group(), until):
-            return found.group()
-        time.sleep(0.1)
-    return pytest.fail(f"`course lab` did not start:\n{log_path.read_text(encoding='utf-8')[-3000:]}")
+def printed_address(log_path):
+    """Return the address to open that a server has printed; None before."""
+    found = re.search(r"http://localhost:\S+token=\w+", log_path.read_text(encoding="utf-8"))
+    return found and found.group()
 
 
 @contextmanager
@@ -152,6 +144,13 @@ def decline_news(page):
     question = page.locator(".Toastify__toast", has_text="notified about official Jupyter news")
     question.get_by_text("No", exact=True).click()
     question.wait_for(state="detached")
+
+
+def open_first_notebook(page, address):
+    """Open the notebook that a new JupyterLab begins with, and wait for its kernel."""
+    page.goto(address)
+    wait_for_kernel(page)
+    decline_news(page)
 
 
 def run_all_cells(page):
